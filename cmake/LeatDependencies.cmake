@@ -1,0 +1,19 @@
+# Third-party libraries, all from Debian 12 (docs/reference/dependencies.md says why each is here).
+# A library is linked by one module only; the others reach it through that module's interface.
+find_package(Threads REQUIRED)
+find_package(fmt 9 REQUIRED)
+find_package(GTest REQUIRED)
+find_package(OpenSSL 3 REQUIRED)
+find_package(nlohmann_json 3.11 REQUIRED)
+find_package(Boost 1.81 REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(uring REQUIRED IMPORTED_TARGET liburing)
+find_path(TOMLPLUSPLUS_INCLUDE toml++/toml.h REQUIRED)
+find_path(CLI11_INCLUDE CLI/CLI.hpp REQUIRED)
+
+# Third-party headers are SYSTEM includes, so that -Werror judges our code alone.
+add_library(leat_asio INTERFACE)
+target_include_directories(leat_asio SYSTEM INTERFACE ${Boost_INCLUDE_DIRS})
+target_compile_definitions(leat_asio INTERFACE
+  BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_HAS_CO_AWAIT BOOST_ASIO_DISABLE_BOOST_REGEX)
+target_link_libraries(leat_asio INTERFACE Threads::Threads)

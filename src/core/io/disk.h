@@ -1,0 +1,99 @@
+// Disk and File: every call Leat makes on a file system, as an interface.
+//
+// PosixDisk is the real one; sim::SimDisk keeps files in memory, forgets what was not synced when it
+// "crashes", and fails on request. Calls may block, so they run on an rt::BlockingPool or at start-up,
+// never on a shard; bytes on the data path go through io::FileIo instead.
+//
+// Nothing is durable until it is synced: a file's bytes by sync_data(), its name by sync_directory() of
+// the folder that holds it. A failed sync is final for that disk (docs/adr/0007-durable-by-default.md).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/result.h"
+#include "base/time.h"
+
+namespace leat::io {
+
+struct FileInfo {
+  std::uint64_t size_bytes = 0;
+  WallTime modified{};
+  std::uint64_t inode = 0;
+  bool is_directory = false;
+};
+
+struct DiskSpace {
+  std::uint64_t total_bytes = 0;
+  std::uint64_t available_bytes = 0;
+};
+
+// One open file. Reads may run from several threads at once; writes are the owner's to order.
+class File {
+ public:
+  virtual ~File() = default;
+
+  // Reads up to target.size() bytes; fewer only at the end of the file.
+  virtual Result<std::size_t> read_at(std::uint64_t offset, MutableBytes target) const = 0;
+
+  // Writes some of `source`, at least one byte; write_all_at() goes on until all is written.
+  virtual Result<std::size_t> write_at(std::uint64_t offset, Bytes source) = 0;
+
+  virtual Status sync_data() = 0;
+  virtual Status truncate(std::uint64_t size_bytes) = 0;
+  virtual Result<FileInfo> info() const = 0;
+
+  // Takes the file for this process until it is closed. Errors: conflict, when another holds it.
+  virtual Status lock() = 0;
+
+  // The kernel's descriptor for sendfile and io_uring; -1 when there is none (simulated files).
+  virtual int descriptor() const = 0;
+
+  Status write_all_at(std::uint64_t offset, Bytes source);
+};
+
+enum class OpenMode : std::uint8_t {
+  read,           // must exist
+  read_write,     // must exist
+  create,         // made if missing, kept if there
+  create_new,     // must not exist
+  read_uncached,  // must exist; reads bypass the page cache (aligned offsets, sizes and buffers)
+};
+
+class Disk {
+ public:
+  virtual ~Disk() = default;
+
+  // Errors: not_found, conflict (create_new), denied, no_space, busy (out of descriptors), io.
+  virtual Result<std::unique_ptr<File>> open(const std::string& path, OpenMode mode) = 0;
+
+  virtual Result<FileInfo> info(const std::string& path) = 0;
+  virtual Status rename(const std::string& from, const std::string& to) = 0;
+  virtual Status remove(const std::string& path) = 0;
+
+  // Makes the folder and its parents; fine if it is there.
+  virtual Status make_directories(const std::string& path) = 0;
+
+  // Names in a folder, sorted, without "." and "..".
+  virtual Result<std::vector<std::string>> list(const std::string& path) = 0;
+  virtual Status sync_directory(const std::string& path) = 0;
+  virtual Result<DiskSpace> space(const std::string& path) = 0;
+};
+
+class PosixDisk final : public Disk {
+ public:
+  Result<std::unique_ptr<File>> open(const std::string& path, OpenMode mode) override;
+  Result<FileInfo> info(const std::string& path) override;
+  Status rename(const std::string& from, const std::string& to) override;
+  Status remove(const std::string& path) override;
+  Status make_directories(const std::string& path) override;
+  Result<std::vector<std::string>> list(const std::string& path) override;
+  Status sync_directory(const std::string& path) override;
+  Result<DiskSpace> space(const std::string& path) override;
+};
+
+}  // namespace leat::io
