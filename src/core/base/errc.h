@@ -11,30 +11,30 @@
 namespace leat {
 
 // X(name, HTTP status, S3 code, errno, retryable)
-#define LEAT_ERRC_TABLE(X)                                                                  \
-  X(bad_request, 400, "InvalidRequest", EINVAL, false)                                      \
-  X(unauthenticated, 401, "AccessDenied", EACCES, false)                                    \
-  X(denied, 403, "AccessDenied", EACCES, false)                                             \
-  X(not_found, 404, "NoSuchKey", ENOENT, false)                                             \
-  X(method_not_allowed, 405, "MethodNotAllowed", EPERM, false)                              \
-  X(timeout, 408, "RequestTimeout", ETIMEDOUT, true)                                        \
-  X(conflict, 409, "OperationAborted", EEXIST, true)                                        \
-  X(length_required, 411, "MissingContentLength", EINVAL, false)                            \
-  X(precondition_failed, 412, "PreconditionFailed", EEXIST, false)                          \
-  X(too_large, 413, "EntityTooLarge", EFBIG, false)                                         \
-  X(uri_too_long, 414, "KeyTooLongError", ENAMETOOLONG, false)                              \
-  X(range_not_satisfiable, 416, "InvalidRange", EINVAL, false)                              \
-  X(head_too_large, 431, "RequestHeaderSectionTooLarge", EMSGSIZE, false)                   \
-  X(corrupt, 500, "InternalError", EIO, false)                                              \
-  X(io, 500, "InternalError", EIO, true)                                                    \
-  X(internal, 500, "InternalError", EIO, false)                                             \
-  X(not_implemented, 501, "NotImplemented", ENOSYS, false)                                  \
-  X(unavailable, 503, "ServiceUnavailable", EAGAIN, true)                                   \
-  X(busy, 503, "SlowDown", EAGAIN, true)                                                    \
-  X(version_not_supported, 505, "NotImplemented", EPROTONOSUPPORT, false)                   \
-  X(no_space, 507, "InsufficientStorage", ENOSPC, true)                                     \
-  X(cancelled, 499, "RequestTimeout", ECANCELED, true)                                      \
-  X(closed, 499, "RequestTimeout", EPIPE, true)                                             \
+#define LEAT_ERRC_TABLE(X)                                                \
+  X(bad_request, 400, "InvalidRequest", EINVAL, false)                    \
+  X(unauthenticated, 401, "AccessDenied", EACCES, false)                  \
+  X(denied, 403, "AccessDenied", EACCES, false)                           \
+  X(not_found, 404, "NoSuchKey", ENOENT, false)                           \
+  X(method_not_allowed, 405, "MethodNotAllowed", EPERM, false)            \
+  X(timeout, 408, "RequestTimeout", ETIMEDOUT, true)                      \
+  X(conflict, 409, "OperationAborted", EEXIST, true)                      \
+  X(length_required, 411, "MissingContentLength", EINVAL, false)          \
+  X(precondition_failed, 412, "PreconditionFailed", EEXIST, false)        \
+  X(too_large, 413, "EntityTooLarge", EFBIG, false)                       \
+  X(uri_too_long, 414, "KeyTooLongError", ENAMETOOLONG, false)            \
+  X(range_not_satisfiable, 416, "InvalidRange", EINVAL, false)            \
+  X(head_too_large, 431, "RequestHeaderSectionTooLarge", EMSGSIZE, false) \
+  X(corrupt, 500, "InternalError", EIO, false)                            \
+  X(io, 500, "InternalError", EIO, true)                                  \
+  X(internal, 500, "InternalError", EIO, false)                           \
+  X(not_implemented, 501, "NotImplemented", ENOSYS, false)                \
+  X(unavailable, 503, "ServiceUnavailable", EAGAIN, true)                 \
+  X(busy, 503, "SlowDown", EAGAIN, true)                                  \
+  X(version_not_supported, 505, "NotImplemented", EPROTONOSUPPORT, false) \
+  X(no_space, 507, "InsufficientStorage", ENOSPC, true)                   \
+  X(cancelled, 499, "RequestTimeout", ECANCELED, true)                    \
+  X(closed, 499, "RequestTimeout", EPIPE, true)                           \
   X(would_block, 503, "SlowDown", EAGAIN, true)
 
 enum class Errc : std::uint8_t {

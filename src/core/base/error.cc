@@ -23,18 +23,31 @@ const ErrcTraits& traits(Errc code) {
 
 Errc errc_from_errno(int posix_errno) {
   switch (posix_errno) {
-    case ENOENT: case ENOTDIR: return Errc::not_found;
-    case EACCES: case EPERM: case EROFS: return Errc::denied;
+    case ENOENT:
+    case ENOTDIR: return Errc::not_found;
+    case EACCES:
+    case EPERM:
+    case EROFS: return Errc::denied;
     case EEXIST: return Errc::conflict;
-    case ENOSPC: case EDQUOT: return Errc::no_space;
+    case ENOSPC:
+    case EDQUOT: return Errc::no_space;
     case EAGAIN: return Errc::would_block;
-    case EMFILE: case ENFILE: case ENOMEM: case ENOBUFS: return Errc::busy;
+    case EMFILE:
+    case ENFILE:
+    case ENOMEM:
+    case ENOBUFS: return Errc::busy;
     case ETIMEDOUT: return Errc::timeout;
     case ECANCELED: return Errc::cancelled;
-    case EPIPE: case ECONNRESET: case ECONNABORTED: case ENOTCONN: return Errc::closed;
-    case ECONNREFUSED: case EHOSTUNREACH: case ENETUNREACH: return Errc::unavailable;
+    case EPIPE:
+    case ECONNRESET:
+    case ECONNABORTED:
+    case ENOTCONN: return Errc::closed;
+    case ECONNREFUSED:
+    case EHOSTUNREACH:
+    case ENETUNREACH: return Errc::unavailable;
     case EADDRINUSE: return Errc::conflict;
-    case EINVAL: case ENAMETOOLONG: return Errc::bad_request;
+    case EINVAL:
+    case ENAMETOOLONG: return Errc::bad_request;
     default: return Errc::io;
   }
 }

@@ -1,0 +1,58 @@
+// BlockingPool: a few named threads for calls that may block (file systems, RocksDB, SQLite, resolvers).
+//
+// A task awaits run(); the work happens on a pool thread and the task goes on at home, on its shard.
+// The queue is bounded: when it is full, run() answers `busy` at once, so that overload is refused
+// instead of remembered. Safe to share between shards.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "rt/task.h"
+
+namespace leat::rt {
+
+class BlockingPool {
+ public:
+  // `name` is what `top -H` and gdb show for its threads.
+  BlockingPool(const std::string& name, std::size_t threads, std::size_t queue_max);
+
+  // Finishes what is queued, then ends the threads.
+  ~BlockingPool();
+
+  // Runs `work` (a callable that returns Result<T>) on a pool thread.
+  // Errors: busy (queue full) and whatever `work` returns.
+  template <class T, class Work>
+  Task<T> run(Work work) {
+    return suspend<T>([this, work = std::move(work)](Resume<T> resume) mutable {
+      auto shared = std::make_shared<Resume<T>>(std::move(resume));
+      Status queued = submit([shared, w = std::move(work)]() mutable { (*shared)(w()); });
+      if (!queued) (*shared)(fail(std::move(queued).error()));
+    });
+  }
+
+  std::size_t queue_depth() const;
+
+ private:
+  using Job = std::move_only_function<void()>;
+
+  Status submit(Job job);
+  void work();
+
+  std::string name_;
+  std::size_t queue_max_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Job> jobs_;   // guarded by mutex_
+  bool stopping_ = false;  // guarded by mutex_
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace leat::rt
