@@ -50,6 +50,9 @@ class File {
   // Takes the file for this process until it is closed. Errors: conflict, when another holds it.
   virtual Status lock() = 0;
 
+  // True when reading the range would not wait for the disk. A hint: pages may go at any time.
+  virtual bool is_cached(std::uint64_t offset, std::uint64_t length) const = 0;
+
   // The kernel's descriptor for sendfile and io_uring; -1 when there is none (simulated files).
   virtual int descriptor() const = 0;
 

@@ -21,6 +21,9 @@ namespace leat::io {
 
 enum class Interest : std::uint8_t { read, write };
 
+// Whether more bytes follow at once, so that the kernel may wait and fill a packet.
+enum class Flush : std::uint8_t { now, more_follows };
+
 // A port on a host, as text: "127.0.0.1", "::1", "localhost", or a name in a simulated network.
 struct Address {
   std::string host;
@@ -46,7 +49,7 @@ class Stream {
   virtual Result<std::size_t> try_read(MutableBytes target) = 0;
 
   // Bytes written from the front of the pieces, at least one.  Errors: would_block, closed, io.
-  virtual Result<std::size_t> try_write(std::span<const Bytes> pieces) = 0;
+  virtual Result<std::size_t> try_write(std::span<const Bytes> pieces, Flush flush) = 0;
 
   // Sends file bytes without copying them through the process.
   // Requires: can_send_file().  Errors: would_block, closed, io, corrupt (the file ends too early).
@@ -72,6 +75,6 @@ class Stream {
 rt::Task<std::size_t> read_some(Stream& stream, MutableBytes target);
 
 // Writes all pieces in order. Lifetime: the bytes outlive the task; `pieces` is consumed.
-rt::Task<void> write_all(Stream& stream, std::span<Bytes> pieces);
+rt::Task<void> write_all(Stream& stream, std::span<Bytes> pieces, Flush flush = Flush::now);
 
 }  // namespace leat::io

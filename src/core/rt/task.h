@@ -11,6 +11,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <optional>
 #include <utility>
@@ -23,6 +24,11 @@ using Executor = boost::asio::io_context::executor_type;
 
 template <class T = void>
 using Task = boost::asio::awaitable<Result<T>, Executor>;
+
+// The completion token for Asio's own operations: the outcome lands in `error`, nothing is thrown.
+inline auto await_into(boost::system::error_code& error) {
+  return boost::asio::redirect_error(boost::asio::use_awaitable_t<Executor>(), error);
+}
 
 // Resume<T> wakes one suspended task with its result. It may be called once, from any thread; the task
 // goes on later, on its own shard. Dropping it unused destroys the task.

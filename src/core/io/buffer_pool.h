@@ -1,0 +1,75 @@
+// BufferPool: page-aligned buffers of one size, a bounded number of them, reused.
+//
+// Reading around the page cache needs aligned memory, and fresh large allocations cost page faults. The
+// bound is what keeps the memory of a shard independent of how many clients stream how large objects.
+//
+// Shard: belongs to one shard, as do its buffers.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "base/bytes.h"
+#include "rt/task.h"
+
+namespace leat::io {
+
+class BufferPool {
+ public:
+  // Requires: buffer_bytes is a multiple of 4096.
+  BufferPool(std::size_t buffer_bytes, std::size_t count_max);
+  ~BufferPool();
+  BufferPool(const BufferPool&) = delete;
+  BufferPool& operator=(const BufferPool&) = delete;
+
+  // Goes back to its pool when destroyed. Lifetime: the pool outlives its buffers.
+  class Buffer {
+   public:
+    Buffer() = default;
+    Buffer(BufferPool* pool, std::byte* data) : pool_(pool), data_(data) {}
+    Buffer(Buffer&& other) noexcept { swap(other); }
+    Buffer& operator=(Buffer&& other) noexcept {
+      swap(other);
+      return *this;
+    }
+    ~Buffer() {
+      if (pool_ != nullptr) pool_->give_back(data_);
+    }
+
+    explicit operator bool() const { return data_ != nullptr; }
+    MutableBytes bytes() const { return {data_, pool_->buffer_bytes_}; }
+
+   private:
+    void swap(Buffer& other) {
+      std::swap(pool_, other.pool_);
+      std::swap(data_, other.data_);
+    }
+
+    BufferPool* pool_ = nullptr;
+    std::byte* data_ = nullptr;
+  };
+
+  // Waits until one is free.
+  rt::Task<Buffer> acquire();
+
+  // An extra buffer for going faster, only while at least half of the pool is free: a few greedy or
+  // slow streams must not keep the others from their first buffer. Empty otherwise.
+  Buffer try_acquire_extra();
+
+  std::size_t in_use() const { return in_use_; }
+  std::size_t buffer_bytes() const { return buffer_bytes_; }
+
+ private:
+  std::byte* take();
+  void give_back(std::byte* data);
+
+  std::size_t buffer_bytes_;
+  std::size_t count_max_;
+  std::size_t in_use_ = 0;
+  std::vector<std::byte*> free_;
+  std::deque<rt::Resume<void>> waiting_;
+};
+
+}  // namespace leat::io

@@ -1,0 +1,203 @@
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+
+#include "base/check.h"
+#include "io/descriptor.h"
+#include "io/disk.h"
+
+namespace leat::io {
+namespace {
+
+Error os_error(std::string_view call, std::string_view path) {
+  return Error::from_errno(errno, fmt::format("{} {}", call, path));
+}
+
+FileInfo to_info(const struct stat& s) {
+  return {.size_bytes = static_cast<std::uint64_t>(s.st_size),
+          .modified = WallTime(std::chrono::seconds(s.st_mtim.tv_sec) +
+                               std::chrono::nanoseconds(s.st_mtim.tv_nsec)),
+          .inode = s.st_ino,
+          .is_directory = S_ISDIR(s.st_mode)};
+}
+
+int open_flags(OpenMode mode) {
+  switch (mode) {
+    case OpenMode::read: return O_RDONLY;
+    case OpenMode::read_write: return O_RDWR;
+    case OpenMode::create: return O_RDWR | O_CREAT;
+    case OpenMode::create_new: return O_RDWR | O_CREAT | O_EXCL;
+    case OpenMode::read_uncached: return O_RDONLY | O_DIRECT;
+  }
+  LEAT_CHECK(false);
+}
+
+// What cachestat(2) fills in; the C library of Debian 12 does not know the call yet.
+struct CacheStatRange {
+  std::uint64_t offset;
+  std::uint64_t length;
+};
+struct CacheStat {
+  std::uint64_t cached, dirty, writeback, evicted, recently_evicted;
+};
+constexpr long kCacheStatCall = 451;
+
+class PosixFile final : public File {
+ public:
+  PosixFile(Descriptor fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
+
+  Result<std::size_t> read_at(std::uint64_t offset, MutableBytes target) const override {
+    std::size_t done = 0;
+    while (done < target.size()) {
+      const ssize_t n = ::pread(fd_.get(), target.data() + done, target.size() - done,
+                                static_cast<off_t>(offset + done));
+      if (n == 0) break;
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) return fail(os_error("read", path_));
+      done += static_cast<std::size_t>(n);
+    }
+    return done;
+  }
+
+  Result<std::size_t> write_at(std::uint64_t offset, Bytes source) override {
+    while (true) {
+      const ssize_t n =
+          ::pwrite(fd_.get(), source.data(), source.size(), static_cast<off_t>(offset));
+      if (n >= 0) return static_cast<std::size_t>(n);
+      if (errno != EINTR) return fail(os_error("write", path_));
+    }
+  }
+
+  Status sync_data() override {
+    if (::fdatasync(fd_.get()) != 0) return fail(os_error("fdatasync", path_));
+    return {};
+  }
+
+  Status truncate(std::uint64_t size_bytes) override {
+    if (::ftruncate(fd_.get(), static_cast<off_t>(size_bytes)) != 0) {
+      return fail(os_error("truncate", path_));
+    }
+    return {};
+  }
+
+  Result<FileInfo> info() const override {
+    struct stat s{};
+    if (::fstat(fd_.get(), &s) != 0) return fail(os_error("stat", path_));
+    return to_info(s);
+  }
+
+  Status lock() override {
+    if (::flock(fd_.get(), LOCK_EX | LOCK_NB) == 0) return {};
+    if (errno == EWOULDBLOCK) return fail(Errc::conflict, path_ + " is locked by another process");
+    return fail(os_error("lock", path_));
+  }
+
+  bool is_cached(std::uint64_t offset, std::uint64_t length) const override {
+    CacheStatRange range{offset, length};
+    CacheStat stat{};
+    if (::syscall(kCacheStatCall, fd_.get(), &range, &stat, 0) == 0) {
+      const std::uint64_t page = 4096;
+      const std::uint64_t pages = (offset + length + page - 1) / page - offset / page;
+      return stat.cached >= pages;
+    }
+    return both_ends_are_cached(offset, length);
+  }
+
+  int descriptor() const override { return fd_.get(); }
+
+ private:
+  // For kernels before 6.5: a read that must not wait succeeds only from the page cache.
+  bool both_ends_are_cached(std::uint64_t offset, std::uint64_t length) const {
+    for (const std::uint64_t at : {offset, offset + length - 1}) {
+      char byte = 0;
+      iovec one{&byte, 1};
+      if (::preadv2(fd_.get(), &one, 1, static_cast<off_t>(at), RWF_NOWAIT) < 0) return false;
+    }
+    return true;
+  }
+
+  Descriptor fd_;
+  std::string path_;
+};
+
+}  // namespace
+
+Descriptor::~Descriptor() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+Result<std::unique_ptr<File>> PosixDisk::open(const std::string& path, OpenMode mode) {
+  Descriptor fd(::open(path.c_str(), open_flags(mode) | O_CLOEXEC, 0644));
+  if (fd.get() < 0) return fail(os_error("open", path));
+  return std::make_unique<PosixFile>(std::move(fd), path);
+}
+
+Result<FileInfo> PosixDisk::info(const std::string& path) {
+  struct stat s{};
+  if (::stat(path.c_str(), &s) != 0) return fail(os_error("stat", path));
+  return to_info(s);
+}
+
+Status PosixDisk::rename(const std::string& from, const std::string& to) {
+  if (::rename(from.c_str(), to.c_str()) != 0) return fail(os_error("rename to", to));
+  return {};
+}
+
+Status PosixDisk::remove(const std::string& path) {
+  if (::unlink(path.c_str()) != 0) return fail(os_error("remove", path));
+  return {};
+}
+
+Status PosixDisk::make_directories(const std::string& path) {
+  for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
+    const std::string prefix = path.substr(0, end);
+    if (::mkdir(prefix.c_str(), 0755) != 0 && errno != EEXIST) {
+      return fail(os_error("make directory", prefix));
+    }
+    if (end == std::string::npos) break;
+  }
+  LEAT_TRY(const FileInfo made, info(path));
+  if (!made.is_directory) return fail(Errc::conflict, path + " is not a directory");
+  return {};
+}
+
+Result<std::vector<std::string>> PosixDisk::list(const std::string& path) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(path.c_str()), ::closedir);
+  if (folder == nullptr) return fail(os_error("list", path));
+  std::vector<std::string> names;
+  errno = 0;
+  while (const dirent* entry = ::readdir(folder.get())) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
+  }
+  if (errno != 0) return fail(os_error("list", path));
+  std::ranges::sort(names);
+  return names;
+}
+
+Status PosixDisk::sync_directory(const std::string& path) {
+  const Descriptor fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (fd.get() < 0) return fail(os_error("open", path));
+  if (::fsync(fd.get()) != 0) return fail(os_error("fsync", path));
+  return {};
+}
+
+Result<DiskSpace> PosixDisk::space(const std::string& path) {
+  struct statvfs s{};
+  if (::statvfs(path.c_str(), &s) != 0) return fail(os_error("statvfs", path));
+  return DiskSpace{.total_bytes = s.f_blocks * s.f_frsize,
+                   .available_bytes = s.f_bavail * s.f_frsize};
+}
+
+}  // namespace leat::io

@@ -1,0 +1,186 @@
+#include "io/uring_io.h"
+
+#include <liburing.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <boost/asio/posix/basic_stream_descriptor.hpp>
+#include <cerrno>
+#include <deque>
+
+#include "base/check.h"
+#include "io/descriptor.h"
+
+namespace leat::io {
+namespace asio = boost::asio;
+
+namespace {
+
+// The kernel takes at most 2 GiB in one call; we stay far below.
+constexpr std::size_t kCallMax = std::size_t{1} << 30;
+
+// One request, kept in the frame of the task that waits for it.
+struct Request {
+  std::uint8_t opcode = 0;
+  int fd = -1;
+  std::uint64_t offset = 0;
+  void* data = nullptr;
+  unsigned length = 0;
+  rt::Resume<std::size_t> resume;
+};
+
+}  // namespace
+
+class UringIo::Ring {
+ public:
+  Ring(rt::Shard& shard, std::uint32_t depth, io_uring ring, Descriptor wake)
+      : executor_(shard.executor()),
+        depth_(depth),
+        ring_(ring),
+        wake_(shard.executor(), wake.release()) {
+    listen();
+  }
+
+  ~Ring() {
+    LEAT_CHECK(in_flight_ == 0 && waiting_.empty());
+    io_uring_queue_exit(&ring_);
+  }
+
+  // Returns what the call returned, or its errno as an Error.
+  rt::Task<std::size_t> perform(Request& request) {
+    return rt::suspend<std::size_t>([this, &request](rt::Resume<std::size_t> resume) {
+      request.resume = std::move(resume);
+      if (in_flight_ >= depth_) {
+        waiting_.push_back(&request);
+      } else {
+        start(request);
+      }
+    });
+  }
+
+ private:
+  void start(Request& request) {
+    io_uring_sqe* sqe = io_uring_get_sqe(&ring_);
+    LEAT_CHECK(sqe != nullptr);  // in_flight_ < depth_ leaves a free entry
+    io_uring_prep_rw(request.opcode, sqe, request.fd, request.data, request.length, request.offset);
+    if (request.opcode == IORING_OP_FSYNC) sqe->fsync_flags = IORING_FSYNC_DATASYNC;
+    io_uring_sqe_set_data(sqe, &request);
+    ++in_flight_;
+    if (submit_planned_) return;
+    submit_planned_ = true;
+    asio::post(executor_, [this] {
+      submit_planned_ = false;
+      const int submitted = io_uring_submit(&ring_);
+      LEAT_CHECK(submitted >= 0 || submitted == -EAGAIN || submitted == -EBUSY);
+      if (submitted < 0) plan_retry();
+    });
+  }
+
+  // The kernel is short of memory for requests: try again after the next completions.
+  void plan_retry() {
+    submit_planned_ = true;
+    asio::post(executor_, [this] {
+      submit_planned_ = false;
+      if (io_uring_submit(&ring_) < 0) plan_retry();
+    });
+  }
+
+  void listen() {
+    wake_.async_wait(asio::posix::descriptor_base::wait_read,
+                     [this](const boost::system::error_code& error) {
+                       if (error) return;
+                       std::uint64_t count = 0;
+                       (void)::read(wake_.native_handle(), &count, sizeof(count));
+                       reap();
+                       listen();
+                     });
+  }
+
+  void reap() {
+    io_uring_cqe* cqe = nullptr;
+    while (io_uring_peek_cqe(&ring_, &cqe) == 0) {
+      auto* request = static_cast<Request*>(io_uring_cqe_get_data(cqe));
+      const int outcome = cqe->res;
+      io_uring_cqe_seen(&ring_, cqe);
+      --in_flight_;
+      if (outcome >= 0) {
+        request->resume(static_cast<std::size_t>(outcome));
+      } else {
+        request->resume(fail(Error::from_errno(-outcome, "io_uring")));
+      }
+    }
+    while (in_flight_ < depth_ && !waiting_.empty()) {
+      Request* next = waiting_.front();
+      waiting_.pop_front();
+      start(*next);
+    }
+  }
+
+  rt::Executor executor_;
+  std::uint32_t depth_;
+  std::uint32_t in_flight_ = 0;
+  bool submit_planned_ = false;
+  io_uring ring_;
+  asio::posix::basic_stream_descriptor<rt::Executor> wake_;
+  std::deque<Request*> waiting_;
+};
+
+Result<std::unique_ptr<UringIo>> UringIo::open(rt::Shard& shard, std::uint32_t depth) {
+  io_uring ring{};
+  const int made = io_uring_queue_init(depth, &ring, 0);
+  if (made < 0) return fail(Errc::not_implemented, Error::from_errno(-made, "io_uring").message());
+  Descriptor wake(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+  if (wake.get() < 0 || io_uring_register_eventfd(&ring, wake.get()) != 0) {
+    io_uring_queue_exit(&ring);
+    return fail(Errc::not_implemented, "io_uring: no eventfd");
+  }
+  auto owned = std::make_unique<Ring>(shard, depth, ring, std::move(wake));
+  return std::unique_ptr<UringIo>(new UringIo(std::move(owned)));
+}
+
+UringIo::UringIo(std::unique_ptr<Ring> ring) : ring_(std::move(ring)) {}
+UringIo::~UringIo() = default;
+
+rt::Task<std::size_t> UringIo::read_at(const File& file, std::uint64_t offset,
+                                       MutableBytes target) {
+  std::size_t done = 0;
+  while (done < target.size()) {
+    Request request;
+    request.opcode = IORING_OP_READ;
+    request.fd = file.descriptor();
+    request.offset = offset + done;
+    request.data = target.data() + done;
+    request.length = static_cast<unsigned>(std::min(target.size() - done, kCallMax));
+    LEAT_CO_TRY(const std::size_t n, co_await ring_->perform(request));
+    if (n == 0) break;
+    done += n;
+    // A short read is the end of the file, unless the kernel stopped at its own limit.
+    if (n < request.length && n % 4096 != 0) break;
+  }
+  co_return done;
+}
+
+rt::Task<void> UringIo::write_at(File& file, std::uint64_t offset, Bytes source) {
+  std::size_t done = 0;
+  while (done < source.size()) {
+    Request request;
+    request.opcode = IORING_OP_WRITE;
+    request.fd = file.descriptor();
+    request.offset = offset + done;
+    request.data = const_cast<std::byte*>(source.data() + done);
+    request.length = static_cast<unsigned>(std::min(source.size() - done, kCallMax));
+    LEAT_CO_TRY(const std::size_t n, co_await ring_->perform(request));
+    done += n;
+  }
+  co_return Status{};
+}
+
+rt::Task<void> UringIo::sync_data(File& file) {
+  Request request;
+  request.opcode = IORING_OP_FSYNC;
+  request.fd = file.descriptor();
+  LEAT_CO_DO(co_await ring_->perform(request));
+  co_return Status{};
+}
+
+}  // namespace leat::io

@@ -1,0 +1,63 @@
+// Watchdog: ends streams whose deadline has passed.
+//
+// A timer per request would cost more than the request. Here a deadline is one assignment, and one task
+// per shard looks over all of them every so often: late by at most one period, at no cost while nothing
+// is late. Shard: one.
+#pragma once
+
+#include "io/clock.h"
+#include "io/stream.h"
+
+namespace leat::io {
+
+class Watchdog {
+ public:
+  // One watched stream, in the list from construction to destruction.
+  // Lifetime: watchdog and stream outlive it.
+  class Watch {
+   public:
+    Watch(Watchdog& dog, Stream& stream);
+    ~Watch();
+    Watch(const Watch&) = delete;
+    Watch& operator=(const Watch&) = delete;
+
+    // From now on the stream has this long; each call replaces the last.
+    void allow(Duration time) { deadline_ = dog_.now_ + time; }
+    void allow_forever() { deadline_ = Instant::max(); }
+
+    // Ends the stream's waits now, for `reason`.
+    void interrupt(Errc reason) { stream_.interrupt(reason); }
+
+   private:
+    friend class Watchdog;
+    Watchdog& dog_;
+    Stream& stream_;
+    Instant deadline_ = Instant::max();
+    Watch* previous_ = nullptr;
+    Watch* next_ = nullptr;
+  };
+
+  Watchdog(Clock& clock, Duration period);
+  ~Watchdog();
+
+  // Looks until stop() is called. Errors: none.
+  rt::Task<void> run();
+  void stop() { stopping_ = true; }
+
+  // The time of the last look: what deadlines are counted from.
+  Instant now() const { return now_; }
+  std::size_t watched() const { return count_; }
+
+  // Interrupts every stream that is watched now.
+  void interrupt_all(Errc reason);
+
+ private:
+  Clock& clock_;
+  Duration period_;
+  Instant now_;
+  bool stopping_ = false;
+  std::size_t count_ = 0;
+  Watch* first_ = nullptr;
+};
+
+}  // namespace leat::io
