@@ -41,9 +41,23 @@ rt::Task<BufferPool::Buffer> BufferPool::acquire() {
   co_return Buffer(this, take());
 }
 
+BufferPool::Buffer BufferPool::try_acquire() {
+  if (in_use_ >= count_max_) return {};
+  return Buffer(this, take());
+}
+
 BufferPool::Buffer BufferPool::try_acquire_extra() {
   if (in_use_ * 2 >= count_max_ || !waiting_.empty()) return {};
   return Buffer(this, take());
+}
+
+rt::Task<void> BufferPool::drained() {
+  while (in_use_ > 0) {
+    auto freed =
+        rt::suspend<void>([this](rt::Resume<void> r) { waiting_.push_back(std::move(r)); });
+    LEAT_CO_DO(co_await std::move(freed));
+  }
+  co_return Status{};
 }
 
 std::byte* BufferPool::take() {

@@ -54,9 +54,15 @@ class BufferPool {
   // Waits until one is free.
   rt::Task<Buffer> acquire();
 
+  // One that is free now; empty when all are in use.
+  Buffer try_acquire();
+
   // An extra buffer for going faster, only while at least half of the pool is free: a few greedy or
   // slow streams must not keep the others from their first buffer. Empty otherwise.
   Buffer try_acquire_extra();
+
+  // Returns when every buffer is back: no read or write started with one is still running.
+  rt::Task<void> drained();
 
   std::size_t in_use() const { return in_use_; }
   std::size_t buffer_bytes() const { return buffer_bytes_; }

@@ -36,6 +36,12 @@ rt::Task<void> Watchdog::run() {
   co_return Status{};
 }
 
+void Watchdog::interrupt_idle(Errc reason) {
+  for (Watch* watch = first_; watch != nullptr; watch = watch->next_) {
+    if (watch->idle_) watch->stream_.interrupt(reason);
+  }
+}
+
 void Watchdog::interrupt_all(Errc reason) {
   for (Watch* watch = first_; watch != nullptr; watch = watch->next_) {
     watch->stream_.interrupt(reason);

@@ -22,17 +22,31 @@ class Watchdog {
     Watch& operator=(const Watch&) = delete;
 
     // From now on the stream has this long; each call replaces the last.
-    void allow(Duration time) { deadline_ = dog_.now_ + time; }
-    void allow_forever() { deadline_ = Instant::max(); }
+    void allow(Duration time) {
+      deadline_ = dog_.now_ + time;
+      idle_ = false;
+    }
 
-    // Ends the stream's waits now, for `reason`.
-    void interrupt(Errc reason) { stream_.interrupt(reason); }
+    // The same, between two requests: a stream that may be ended without anybody losing anything.
+    void allow_idle(Duration time) {
+      deadline_ = dog_.now_ + time;
+      idle_ = true;
+    }
+
+    // The stream is not at fault for what happens now: it has all the time it wants.
+    void pause() {
+      deadline_ = Instant::max();
+      idle_ = false;
+    }
+
+    Watchdog& dog() const { return dog_; }
 
    private:
     friend class Watchdog;
     Watchdog& dog_;
     Stream& stream_;
     Instant deadline_ = Instant::max();
+    bool idle_ = false;
     Watch* previous_ = nullptr;
     Watch* next_ = nullptr;
   };
@@ -48,8 +62,9 @@ class Watchdog {
   Instant now() const { return now_; }
   std::size_t watched() const { return count_; }
 
-  // Interrupts every stream that is watched now.
+  // Interrupts every stream that is watched now, or only the idle ones.
   void interrupt_all(Errc reason);
+  void interrupt_idle(Errc reason);
 
  private:
   Clock& clock_;

@@ -1,0 +1,48 @@
+// Operation: everything a client can ask of Leat over HTTP, and who may ask for it.
+//
+// One table for all front ends. A request is first routed to an Operation, then its credentials are
+// checked, then permits() is asked: only after a yes can a handler run (http/dispatcher.h). permits() is
+// two switches without a default, so a new operation or a new kind of credential does not compile until
+// somebody has decided about every pair; http/operation_test.cc lists the pairs once more, by hand.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace leat::http {
+
+// X(name): the name is also the label in metrics and logs.
+#define LEAT_OPERATIONS(X)                                  \
+  X(health)      /* is the process alive */                 \
+  X(ready)       /* does it take requests */                \
+  X(version)     /* what is it */                           \
+  X(metrics)     /* Prometheus text */                      \
+  X(read_file)   /* leat share: GET and HEAD of a file */   \
+  X(write_file)  /* leat share --writable: PUT of a file */ \
+  X(delete_file) /* leat share --writable: DELETE of a file */
+
+enum class Operation : std::uint8_t {
+#define LEAT_X(name) name,
+  LEAT_OPERATIONS(LEAT_X)
+#undef LEAT_X
+};
+
+#define LEAT_X(name) +1
+constexpr std::size_t kOperationCount = 0 LEAT_OPERATIONS(LEAT_X);
+#undef LEAT_X
+
+// What a request proved about its sender. Wrong credentials are no kind: they are an error.
+enum class AuthKind : std::uint8_t {
+  anonymous,  // nothing was presented, and it may come from anywhere
+  same_machine,  // nothing was presented, but it comes from this machine, not through a browser's trick
+  admin_token,  // the bearer token that `leat serve` made
+};
+constexpr std::size_t kAuthKindCount = 3;
+
+bool permits(Operation operation, AuthKind kind);
+
+std::string_view name_of(Operation operation);
+std::string_view name_of(AuthKind kind);
+
+}  // namespace leat::http

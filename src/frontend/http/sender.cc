@@ -1,0 +1,138 @@
+#include "http/sender.h"
+
+#include <algorithm>
+#include <array>
+
+#include "http1/chunked.h"
+#include "io/read_ahead.h"
+
+namespace leat::http {
+namespace {
+
+// Drops the first `count` bytes of the pieces; returns what is left of them.
+std::span<Bytes> advance(std::span<Bytes> pieces, std::size_t count) {
+  while (!pieces.empty() && count >= pieces.front().size()) {
+    count -= pieces.front().size();
+    pieces = pieces.subspan(1);
+  }
+  if (!pieces.empty()) pieces.front() = pieces.front().subspan(count);
+  return pieces;
+}
+
+}  // namespace
+
+rt::Task<void> Sender::send(std::string_view head, Response& response, bool head_only) {
+  if (auto* memory = std::get_if<MemoryBody>(&response.body); memory != nullptr && !head_only) {
+    std::array<Bytes, 2> pieces = {as_bytes(head), memory->bytes};
+    co_return co_await write(pieces, io::Flush::now);
+  }
+  const bool has_body = !head_only && !std::holds_alternative<std::monostate>(response.body);
+  std::array<Bytes, 1> pieces = {as_bytes(head)};
+  LEAT_CO_DO(co_await write(pieces, has_body ? io::Flush::more_follows : io::Flush::now));
+  if (!has_body) co_return Status{};
+  if (auto* file = std::get_if<FileBody>(&response.body)) co_return co_await send_file(*file);
+  co_return co_await send_stream(std::get<StreamBody>(response.body));
+}
+
+rt::Task<void> Sender::write(std::span<Bytes> pieces, io::Flush flush) {
+  pieces = advance(pieces, 0);
+  while (!pieces.empty()) {
+    auto sent = stream_.try_write(pieces, flush);
+    if (sent) {
+      pace_.moved(*sent);
+      context_.metrics.sent_bytes.add(*sent);
+      pieces = advance(pieces, *sent);
+    } else if (sent.error().code() == Errc::would_block) {
+      LEAT_CO_DO(co_await pace_.wait(stream_, io::Interest::write));
+    } else {
+      co_return fail(std::move(sent).error());
+    }
+  }
+  co_return Status{};
+}
+
+rt::Task<void> Sender::send_file(const FileBody& body) {
+  std::uint64_t done = 0;
+  while (done < body.length) {
+    const std::uint64_t window = std::min(body.length - done, kWindowBytes);
+    if (stream_.can_send_file() && body.file->is_cached(body.offset + done, window)) {
+      LEAT_CO_TRY(const std::uint64_t sent, co_await send_cached(body, done, window));
+      done += sent;
+    } else {
+      const std::uint64_t run = std::min(body.length - done, kColdRunBytes);
+      LEAT_CO_DO(co_await send_cold(body, done, run));
+      done += run;
+    }
+  }
+  co_return Status{};
+}
+
+rt::Task<std::uint64_t> Sender::send_cached(const FileBody& body, std::uint64_t done,
+                                            std::uint64_t window) {
+  std::uint64_t sent_here = 0;
+  while (sent_here < window) {
+    const std::uint64_t offset = body.offset + done + sent_here;
+    const std::size_t want = std::min<std::uint64_t>(window - sent_here, kTurnBytes);
+    auto sent = stream_.try_send_file(*body.file, offset, want);
+    if (sent) {
+      sent_here += *sent;
+      pace_.moved(*sent);
+      context_.metrics.sent_bytes.add(*sent);
+      LEAT_CO_DO(co_await take_turns(*sent));
+    } else if (sent.error().code() == Errc::would_block) {
+      sent_this_turn_ = 0;
+      LEAT_CO_DO(co_await pace_.wait(stream_, io::Interest::write));
+    } else {
+      co_return fail(std::move(sent).error());
+    }
+  }
+  co_return sent_here;
+}
+
+rt::Task<void> Sender::send_cold(const FileBody& body, std::uint64_t done, std::uint64_t length) {
+  io::ReadAheadSource source{.file = body.uncached ? body.uncached : body.file,
+                             .offset = body.offset + done,
+                             .length = length};
+  io::ReadAhead reader(context_.shard, context_.file_io, context_.body_buffers, std::move(source));
+  while (true) {
+    LEAT_CO_TRY(const Bytes bytes, co_await reader.next());
+    if (bytes.empty()) co_return Status{};
+    context_.metrics.cold_read_bytes.add(bytes.size());
+    std::array<Bytes, 1> pieces = {bytes};
+    LEAT_CO_DO(co_await write(pieces, io::Flush::now));
+  }
+}
+
+rt::Task<void> Sender::send_stream(StreamBody& body) {
+  std::uint64_t sent = 0;
+  while (true) {
+    LEAT_CO_TRY(const Bytes bytes, co_await body.source->next());
+    if (bytes.empty()) break;
+    sent += bytes.size();
+    if (body.length) {
+      if (sent > *body.length) co_return fail(Errc::internal, "a body is longer than declared");
+      std::array<Bytes, 1> pieces = {bytes};
+      LEAT_CO_DO(co_await write(pieces, io::Flush::now));
+    } else {
+      const http1::ChunkHead chunk(bytes.size());
+      std::array<Bytes, 3> pieces = {as_bytes(chunk.text()), bytes, as_bytes(http1::kChunkEnd)};
+      LEAT_CO_DO(co_await write(pieces, io::Flush::now));
+    }
+    LEAT_CO_DO(co_await take_turns(bytes.size()));
+  }
+  if (body.length) {
+    if (sent < *body.length) co_return fail(Errc::corrupt, "a body ended before its length");
+    co_return Status{};
+  }
+  std::array<Bytes, 1> pieces = {as_bytes(http1::kLastChunk)};
+  co_return co_await write(pieces, io::Flush::now);
+}
+
+rt::Task<void> Sender::take_turns(std::size_t sent) {
+  sent_this_turn_ += sent;
+  if (sent_this_turn_ < kTurnBytes) co_return Status{};
+  sent_this_turn_ = 0;
+  co_return co_await rt::yield();
+}
+
+}  // namespace leat::http

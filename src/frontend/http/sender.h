@@ -1,0 +1,47 @@
+// Sender: puts one answer on the wire — the head that is ready, and the body in the way that suits it.
+//
+// Memory goes out with the head in one call. File bytes that are in the page cache are sent by the
+// kernel (sendfile); cold ones are read ahead and written, so that a disk never stalls the shard. After
+// kTurnBytes the other clients of the shard get their turn.
+#pragma once
+
+#include <string_view>
+
+#include "http/pace.h"
+#include "http/response.h"
+#include "http/server_context.h"
+
+namespace leat::http {
+
+class Sender {
+ public:
+  // How much one connection may send before the others are looked at.
+  static constexpr std::size_t kTurnBytes = 1 * kMiB;
+  // How far one look at the page cache reaches.
+  static constexpr std::uint64_t kWindowBytes = 4 * kMiB;
+  // How long a cold read goes on before the page cache is looked at again.
+  static constexpr std::uint64_t kColdRunBytes = 64 * kMiB;
+
+  Sender(ServerContext& context, io::Stream& stream, Pace& pace)
+      : context_(context), stream_(stream), pace_(pace) {}
+
+  // Sends head and body; the head alone when `head_only`.
+  // Errors: closed, timeout (the client); io, corrupt (the body: the connection must be broken off).
+  rt::Task<void> send(std::string_view head, Response& response, bool head_only);
+
+ private:
+  rt::Task<void> write(std::span<Bytes> pieces, io::Flush flush);
+  rt::Task<void> send_file(const FileBody& body);
+  rt::Task<std::uint64_t> send_cached(const FileBody& body, std::uint64_t done,
+                                      std::uint64_t window);
+  rt::Task<void> send_cold(const FileBody& body, std::uint64_t done, std::uint64_t length);
+  rt::Task<void> send_stream(StreamBody& body);
+  rt::Task<void> take_turns(std::size_t sent);
+
+  ServerContext& context_;
+  io::Stream& stream_;
+  Pace& pace_;
+  std::size_t sent_this_turn_ = 0;
+};
+
+}  // namespace leat::http
