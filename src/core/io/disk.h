@@ -17,6 +17,7 @@
 #include "base/bytes.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "io/descriptor.h"
 
 namespace leat::io {
 
@@ -87,8 +88,17 @@ class Disk {
   virtual Result<DiskSpace> space(const std::string& path) = 0;
 };
 
+// The kernel's file systems. Safe to share between threads.
 class PosixDisk final : public Disk {
  public:
+  // Paths are the machine's own.
+  PosixDisk() = default;
+
+  // Paths are relative to `root` and cannot leave it, neither by ".." nor by symbolic links; this is
+  // the kernel's promise (openat2), not a check of text.
+  // Errors: not_found, denied, io.
+  static Result<PosixDisk> below(const std::string& root);
+
   Result<std::unique_ptr<File>> open(const std::string& path, OpenMode mode) override;
   Result<FileInfo> info(const std::string& path) override;
   Status rename(const std::string& from, const std::string& to) override;
@@ -97,6 +107,16 @@ class PosixDisk final : public Disk {
   Result<std::vector<std::string>> list(const std::string& path) override;
   Status sync_directory(const std::string& path) override;
   Result<DiskSpace> space(const std::string& path) override;
+
+ private:
+  explicit PosixDisk(Descriptor root) : root_(std::move(root)) {}
+
+  Result<Descriptor> open_descriptor(const std::string& path, int flags) const;
+
+  // The folder that holds the last name of a path, opened.
+  Result<Descriptor> open_parent(const std::string& path) const;
+
+  Descriptor root_;  // empty: the whole machine
 };
 
 }  // namespace leat::io

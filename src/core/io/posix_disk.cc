@@ -1,6 +1,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/openat2.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -30,6 +31,12 @@ FileInfo to_info(const struct stat& s) {
                                std::chrono::nanoseconds(s.st_mtim.tv_nsec)),
           .inode = s.st_ino,
           .is_directory = S_ISDIR(s.st_mode)};
+}
+
+// The part of a path after its last slash.
+const char* last_name(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return path.c_str() + (slash == std::string::npos ? 0 : slash + 1);
 }
 
 int open_flags(OpenMode mode) {
@@ -137,32 +144,65 @@ Descriptor::~Descriptor() {
   if (fd_ >= 0) ::close(fd_);
 }
 
+Result<PosixDisk> PosixDisk::below(const std::string& root) {
+  const PosixDisk machine;
+  LEAT_TRY(Descriptor fd, machine.open_descriptor(root, O_PATH | O_DIRECTORY));
+  return PosixDisk(std::move(fd));
+}
+
+Result<Descriptor> PosixDisk::open_descriptor(const std::string& path, int flags) const {
+  const bool rooted = root_.get() >= 0;
+  open_how how{};
+  how.flags = static_cast<std::uint64_t>(flags | O_CLOEXEC);
+  if ((flags & O_CREAT) != 0) how.mode = 0644;
+  if (rooted) how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
+  const int base = rooted ? root_.get() : AT_FDCWD;
+  const long fd = ::syscall(SYS_openat2, base, path.c_str(), &how, sizeof(how));
+  if (fd >= 0) return Descriptor(static_cast<int>(fd));
+  // A path that would leave the root does not exist for us.
+  if (errno == EXDEV || errno == ELOOP)
+    return fail(Errc::not_found, path + " is not below the root");
+  return fail(os_error("open", path));
+}
+
+Result<Descriptor> PosixDisk::open_parent(const std::string& path) const {
+  std::string parent = path.substr(0, path.size() - std::strlen(last_name(path)));
+  if (parent.empty()) parent = ".";
+  return open_descriptor(parent, O_PATH | O_DIRECTORY);
+}
+
 Result<std::unique_ptr<File>> PosixDisk::open(const std::string& path, OpenMode mode) {
-  Descriptor fd(::open(path.c_str(), open_flags(mode) | O_CLOEXEC, 0644));
-  if (fd.get() < 0) return fail(os_error("open", path));
+  LEAT_TRY(Descriptor fd, open_descriptor(path, open_flags(mode)));
   return std::make_unique<PosixFile>(std::move(fd), path);
 }
 
 Result<FileInfo> PosixDisk::info(const std::string& path) {
+  LEAT_TRY(const Descriptor fd, open_descriptor(path, O_PATH));
   struct stat s{};
-  if (::stat(path.c_str(), &s) != 0) return fail(os_error("stat", path));
+  if (::fstat(fd.get(), &s) != 0) return fail(os_error("stat", path));
   return to_info(s);
 }
 
 Status PosixDisk::rename(const std::string& from, const std::string& to) {
-  if (::rename(from.c_str(), to.c_str()) != 0) return fail(os_error("rename to", to));
+  LEAT_TRY(const Descriptor from_folder, open_parent(from));
+  LEAT_TRY(const Descriptor to_folder, open_parent(to));
+  if (::renameat(from_folder.get(), last_name(from), to_folder.get(), last_name(to)) != 0) {
+    return fail(os_error("rename to", to));
+  }
   return {};
 }
 
 Status PosixDisk::remove(const std::string& path) {
-  if (::unlink(path.c_str()) != 0) return fail(os_error("remove", path));
+  LEAT_TRY(const Descriptor folder, open_parent(path));
+  if (::unlinkat(folder.get(), last_name(path), 0) != 0) return fail(os_error("remove", path));
   return {};
 }
 
 Status PosixDisk::make_directories(const std::string& path) {
   for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
     const std::string prefix = path.substr(0, end);
-    if (::mkdir(prefix.c_str(), 0755) != 0 && errno != EEXIST) {
+    LEAT_TRY(const Descriptor folder, open_parent(prefix));
+    if (::mkdirat(folder.get(), last_name(prefix), 0755) != 0 && errno != EEXIST) {
       return fail(os_error("make directory", prefix));
     }
     if (end == std::string::npos) break;
@@ -173,8 +213,10 @@ Status PosixDisk::make_directories(const std::string& path) {
 }
 
 Result<std::vector<std::string>> PosixDisk::list(const std::string& path) {
-  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(path.c_str()), ::closedir);
+  LEAT_TRY(Descriptor fd, open_descriptor(path, O_RDONLY | O_DIRECTORY));
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::fdopendir(fd.get()), ::closedir);
   if (folder == nullptr) return fail(os_error("list", path));
+  (void)fd.release();  // closedir closes it
   std::vector<std::string> names;
   errno = 0;
   while (const dirent* entry = ::readdir(folder.get())) {
@@ -187,15 +229,15 @@ Result<std::vector<std::string>> PosixDisk::list(const std::string& path) {
 }
 
 Status PosixDisk::sync_directory(const std::string& path) {
-  const Descriptor fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (fd.get() < 0) return fail(os_error("open", path));
+  LEAT_TRY(const Descriptor fd, open_descriptor(path, O_RDONLY | O_DIRECTORY));
   if (::fsync(fd.get()) != 0) return fail(os_error("fsync", path));
   return {};
 }
 
 Result<DiskSpace> PosixDisk::space(const std::string& path) {
+  LEAT_TRY(const Descriptor fd, open_descriptor(path, O_RDONLY | O_DIRECTORY));
   struct statvfs s{};
-  if (::statvfs(path.c_str(), &s) != 0) return fail(os_error("statvfs", path));
+  if (::fstatvfs(fd.get(), &s) != 0) return fail(os_error("statvfs", path));
   return DiskSpace{.total_bytes = s.f_blocks * s.f_frsize,
                    .available_bytes = s.f_bavail * s.f_frsize};
 }

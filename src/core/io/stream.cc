@@ -1,10 +1,7 @@
 #include "io/stream.h"
 
 namespace leat::io {
-namespace {
 
-// Takes `count` bytes off the front of the pieces and returns what is left, without empty pieces at
-// its front.
 std::span<Bytes> drop_front(std::span<Bytes> pieces, std::size_t count) {
   while (!pieces.empty() && count >= pieces.front().size()) {
     count -= pieces.front().size();
@@ -14,8 +11,6 @@ std::span<Bytes> drop_front(std::span<Bytes> pieces, std::size_t count) {
   return pieces;
 }
 
-}  // namespace
-
 rt::Task<std::size_t> read_some(Stream& stream, MutableBytes target) {
   while (true) {
     Result<std::size_t> count = stream.try_read(target);
@@ -24,10 +19,10 @@ rt::Task<std::size_t> read_some(Stream& stream, MutableBytes target) {
   }
 }
 
-rt::Task<void> write_all(Stream& stream, std::span<Bytes> pieces) {
+rt::Task<void> write_all(Stream& stream, std::span<Bytes> pieces, Flush flush) {
   pieces = drop_front(pieces, 0);
   while (!pieces.empty()) {
-    Result<std::size_t> count = stream.try_write(pieces);
+    Result<std::size_t> count = stream.try_write(pieces, flush);
     if (count) {
       pieces = drop_front(pieces, *count);
     } else if (count.error().code() == Errc::would_block) {

@@ -71,6 +71,10 @@ class Stream {
   virtual bool is_encrypted() const = 0;
 };
 
+// Takes `count` bytes off the front of the pieces and returns what is left, without empty pieces at
+// its front.
+std::span<Bytes> drop_front(std::span<Bytes> pieces, std::size_t count);
+
 // Reads at least one byte, or 0 at the peer's end.
 rt::Task<std::size_t> read_some(Stream& stream, MutableBytes target);
 

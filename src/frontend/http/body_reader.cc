@@ -15,7 +15,7 @@ BodyReader::BodyReader(io::Stream& stream, InputBuffer& input, Pace& pace,
 }
 
 const http1::HeaderBlock& BodyReader::trailers() const {
-  static const http1::HeaderBlock kNone;
+  static const http1::HeaderBlock kNone{};
   return decoder_ && decoder_->finished() ? decoder_->trailers() : kNone;
 }
 
@@ -40,7 +40,9 @@ rt::Task<void> BodyReader::give_continue() {
 rt::Task<std::size_t> BodyReader::read_plain(MutableBytes target) {
   const std::size_t want = std::min<std::uint64_t>(target.size(), left_);
   std::size_t got = take_input(target.first(want));
-  if (got == 0) LEAT_CO_TRY(got, co_await receive(target.first(want)));
+  if (got == 0) {
+    LEAT_CO_TRY(got, co_await receive(target.first(want)));
+  }
   left_ -= got;
   finished_ = left_ == 0;
   co_return got;

@@ -70,7 +70,7 @@ rt::Task<bool> Connection::read_head() {
       auto parsed = parser_.parse(as_text(input_.unread()), head_);
       if (!parsed) {
         context_.metrics.malformed_requests.add();
-        co_await refuse(std::move(parsed).error());
+        LEAT_CO_DO(co_await refuse(std::move(parsed).error()));
         co_return false;
       }
       if (*parsed > 0) {
@@ -87,7 +87,8 @@ rt::Task<bool> Connection::read_head() {
       Status readable = co_await stream_.wait(io::Interest::read);
       if (!readable && readable.error().code() == Errc::timeout) {
         context_.metrics.client_timeouts.add();
-        co_await refuse(Error(Errc::timeout, "the request took too long to arrive"));
+        Error slow(Errc::timeout, "the request took too long to arrive");
+        LEAT_CO_DO(co_await refuse(std::move(slow)));
       }
       if (!readable) co_return false;
     } else {

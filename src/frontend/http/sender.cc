@@ -7,19 +7,6 @@
 #include "io/read_ahead.h"
 
 namespace leat::http {
-namespace {
-
-// Drops the first `count` bytes of the pieces; returns what is left of them.
-std::span<Bytes> advance(std::span<Bytes> pieces, std::size_t count) {
-  while (!pieces.empty() && count >= pieces.front().size()) {
-    count -= pieces.front().size();
-    pieces = pieces.subspan(1);
-  }
-  if (!pieces.empty()) pieces.front() = pieces.front().subspan(count);
-  return pieces;
-}
-
-}  // namespace
 
 rt::Task<void> Sender::send(std::string_view head, Response& response, bool head_only) {
   if (auto* memory = std::get_if<MemoryBody>(&response.body); memory != nullptr && !head_only) {
@@ -35,13 +22,13 @@ rt::Task<void> Sender::send(std::string_view head, Response& response, bool head
 }
 
 rt::Task<void> Sender::write(std::span<Bytes> pieces, io::Flush flush) {
-  pieces = advance(pieces, 0);
+  pieces = io::drop_front(pieces, 0);
   while (!pieces.empty()) {
     auto sent = stream_.try_write(pieces, flush);
     if (sent) {
       pace_.moved(*sent);
       context_.metrics.sent_bytes.add(*sent);
-      pieces = advance(pieces, *sent);
+      pieces = io::drop_front(pieces, *sent);
     } else if (sent.error().code() == Errc::would_block) {
       LEAT_CO_DO(co_await pace_.wait(stream_, io::Interest::write));
     } else {

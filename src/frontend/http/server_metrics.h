@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "base/time.h"
 #include "http/operation.h"
 #include "metrics/registry.h"
 

@@ -1,0 +1,131 @@
+#include "folder/folder.h"
+
+#include <fmt/format.h>
+
+namespace leat::folder {
+namespace {
+
+std::string etag_of(const io::FileInfo& info) {
+  return fmt::format("\"{:x}-{:x}-{:x}\"", info.inode, info.size_bytes,
+                     info.modified.time_since_epoch().count());
+}
+
+Result<OpenFilePtr> open_now(io::Disk& disk, const std::string& path, std::uint64_t small_max) {
+  LEAT_TRY(std::shared_ptr<io::File> file, disk.open(path, io::OpenMode::read));
+  auto opened = std::make_shared<OpenFile>();
+  LEAT_TRY(opened->info, file->info());
+  if (opened->info.is_directory) return fail(Errc::not_found, path + " is a folder");
+  opened->etag = etag_of(opened->info);
+  const std::uint64_t size = opened->info.size_bytes;
+  if (size <= small_max) {
+    opened->content.resize(size);
+    const MutableBytes target = std::as_writable_bytes(std::span(opened->content));
+    LEAT_TRY(const std::size_t got, file->read_at(0, target));
+    if (got < size) return fail(Errc::conflict, path + " changed while it was opened");
+    return opened;
+  }
+  if (!file->is_cached(0, size)) {
+    // Not every file system can bypass its cache; then cold reads go through it.
+    auto uncached = disk.open(path, io::OpenMode::read_uncached);
+    if (uncached) opened->uncached = std::move(*uncached);
+  }
+  opened->file = std::move(file);
+  return opened;
+}
+
+bool is_same_version(const io::FileInfo& a, const io::FileInfo& b) {
+  return a.inode == b.inode && a.size_bytes == b.size_bytes && a.modified == b.modified;
+}
+
+// `known` again if the file has not changed; the new version otherwise.
+Result<OpenFilePtr> reopen_if_changed(io::Disk& disk, const std::string& path, OpenFilePtr known,
+                                      std::uint64_t small_max) {
+  if (known) {
+    LEAT_TRY(const io::FileInfo now, disk.info(path));
+    if (is_same_version(now, known->info)) return known;
+  }
+  return open_now(disk, path, small_max);
+}
+
+}  // namespace
+
+std::shared_ptr<const io::File> OpenFile::cold_source(std::uint64_t length) const {
+  const bool first_time_through = read_bytes < info.size_bytes;
+  read_bytes += length;
+  return first_time_through ? uncached : nullptr;
+}
+
+OpenFilePtr Folder::find(std::string_view path) {
+  const auto found = by_path_.find(path);
+  if (found == by_path_.end()) return nullptr;
+  const Entries::iterator entry = found->second;
+  if (entry->changes != state_.changes()) return nullptr;
+  if (clock_.now() - entry->checked > state_.options().trust) return nullptr;
+  entries_.splice(entries_.begin(), entries_, entry);
+  return entry->file;
+}
+
+rt::Task<OpenFilePtr> Folder::open(std::string path) {
+  const std::uint64_t changes = state_.changes();
+  const auto found = by_path_.find(path);
+  OpenFilePtr known = found == by_path_.end() ? nullptr : found->second->file;
+  const std::uint64_t small_max = state_.options().small_max_bytes;
+  auto work = [&disk = state_.disk(), path, known, small_max] {
+    return reopen_if_changed(disk, path, known, small_max);
+  };
+  auto file = co_await state_.pool().run<OpenFilePtr>(std::move(work));
+  if (!file) {
+    if (const auto stale = by_path_.find(path); stale != by_path_.end()) forget(stale->second);
+    co_return file;
+  }
+  co_return keep(std::move(path), std::move(*file), changes);
+}
+
+rt::Task<void> Folder::remove(std::string path) {
+  auto work = [&disk = state_.disk(), path]() -> Status {
+    LEAT_DO(disk.remove(path));
+    const std::string parent = parent_of(path);
+    return disk.sync_directory(parent.empty() ? "." : parent);
+  };
+  Status removed = co_await state_.pool().run<void>(std::move(work));
+  state_.note_change();
+  co_return removed;
+}
+
+OpenFilePtr Folder::keep(std::string path, OpenFilePtr file, std::uint64_t changes) {
+  if (const auto old = by_path_.find(path); old != by_path_.end()) forget(old->second);
+  memory_bytes_ += file->content.size();
+  entries_.push_front({std::move(path), file, clock_.now(), changes});
+  by_path_.emplace(entries_.front().path, entries_.begin());
+  const FolderOptions& options = state_.options();
+  while (entries_.size() > options.files_max ||
+         (memory_bytes_ > options.memory_max_bytes && entries_.size() > 1)) {
+    forget(std::prev(entries_.end()));
+  }
+  return file;
+}
+
+void Folder::forget(Entries::iterator entry) {
+  memory_bytes_ -= entry->file->content.size();
+  by_path_.erase(entry->path);
+  entries_.erase(entry);
+}
+
+bool is_servable(std::string_view path) {
+  if (path.empty() || path.find('\0') != path.npos) return false;
+  while (true) {
+    const std::size_t slash = path.find('/');
+    const std::string_view name = path.substr(0, slash);
+    if (name.empty() || name == "." || name == "..") return false;
+    if (name.starts_with(Folder::kUploadPrefix)) return false;
+    if (slash == path.npos) return true;
+    path.remove_prefix(slash + 1);
+  }
+}
+
+std::string parent_of(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  return std::string(slash == path.npos ? "" : path.substr(0, slash));
+}
+
+}  // namespace leat::folder

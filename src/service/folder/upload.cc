@@ -1,0 +1,81 @@
+#include "folder/upload.h"
+
+#include <fmt/format.h>
+
+namespace leat::folder {
+namespace {
+
+// Makes the folders above `path` and their names durable.
+Status make_parents(io::Disk& disk, const std::string& path) {
+  const std::string parent = parent_of(path);
+  if (parent.empty() || disk.info(parent)) return {};
+  LEAT_DO(disk.make_directories(parent));
+  for (std::string folder = parent; !folder.empty(); folder = parent_of(folder)) {
+    const std::string above = parent_of(folder);
+    LEAT_DO(disk.sync_directory(above.empty() ? "." : above));
+  }
+  return {};
+}
+
+Result<bool> give_name(io::Disk& disk, const std::string& temporary, const std::string& path) {
+  LEAT_DO(make_parents(disk, path));
+  const auto existing = disk.info(path);
+  if (existing && existing->is_directory) return fail(Errc::conflict, path + " is a folder");
+  LEAT_DO(disk.rename(temporary, path));
+  const std::string parent = parent_of(path);
+  LEAT_DO(disk.sync_directory(parent.empty() ? "." : parent));
+  return existing.has_value();
+}
+
+rt::Task<void> remove_later(FolderState& state, std::string name) {
+  auto work = [&disk = state.disk(), name] { return disk.remove(name); };
+  co_return co_await state.pool().run<void>(std::move(work));
+}
+
+}  // namespace
+
+rt::Task<std::unique_ptr<Upload>> Upload::begin(FolderState& state, UploadTools tools) {
+  std::string name = fmt::format("{}{:016x}", Folder::kUploadPrefix, tools.rng.next());
+  auto work = [&disk = state.disk(), name] { return disk.open(name, io::OpenMode::create_new); };
+  using FilePtr = std::unique_ptr<io::File>;
+  LEAT_CO_TRY(FilePtr file, co_await state.pool().run<FilePtr>(std::move(work)));
+  std::shared_ptr<io::File> shared = std::move(file);
+  co_return std::unique_ptr<Upload>(new Upload(state, tools, std::move(shared), std::move(name)));
+}
+
+Upload::Upload(FolderState& state, UploadTools tools, std::shared_ptr<io::File> file,
+               std::string name)
+    : state_(state),
+      file_io_(tools.file_io),
+      shard_(tools.shard),
+      file_(std::move(file)),
+      temporary_(std::move(name)),
+      writer_(tools.shard, tools.file_io, tools.buffers, file_) {}
+
+Upload::~Upload() {
+  if (published_) return;
+  // If even this fails, clean() finds the file at the next start.
+  shard_.spawn(remove_later(state_, std::move(temporary_)), [](const Status&) {});
+}
+
+rt::Task<bool> Upload::publish(std::string path) {
+  LEAT_CO_DO(co_await writer_.finish());
+  LEAT_CO_DO(co_await file_io_.sync_data(*file_));
+  auto work = [&disk = state_.disk(), from = temporary_, path] {
+    return give_name(disk, from, path);
+  };
+  auto replaced = co_await state_.pool().run<bool>(std::move(work));
+  state_.note_change();
+  published_ = replaced.has_value();
+  co_return replaced;
+}
+
+Status Upload::clean(io::Disk& disk) {
+  LEAT_TRY(const auto names, disk.list("."));
+  for (const std::string& name : names) {
+    if (name.starts_with(Folder::kUploadPrefix)) LEAT_DO(disk.remove(name));
+  }
+  return {};
+}
+
+}  // namespace leat::folder
