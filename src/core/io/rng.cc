@@ -9,8 +9,9 @@ std::uint64_t Rng::below(std::uint64_t bound) {
   LEAT_CHECK(bound > 0);
   const std::uint64_t unfair = (0 - bound) % bound;
   std::uint64_t drawn = next();
-  while (drawn < unfair)
+  while (drawn < unfair) {
     drawn = next();
+  }
   return drawn % bound;
 }
 

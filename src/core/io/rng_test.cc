@@ -30,8 +30,9 @@ TEST(SeededRng, FillsBytesInLittleEndianOrder) {
 TEST(Rng, BelowReachesEveryValueAndNoOther) {
   SeededRng rng(7);
   std::array<int, 6> seen{};
-  for (int i = 0; i < 6000; ++i)
+  for (int i = 0; i < 6000; ++i) {
     ++seen[rng.below(6)];
+  }
   for (const int count : seen) {
     EXPECT_GT(count, 800);
     EXPECT_LT(count, 1200);
@@ -44,8 +45,9 @@ TEST(Rng, BelowHasNoBiasForAHugeBound) {
   SeededRng rng(9);
   const std::uint64_t bound = 3ULL << 62;
   int low = 0;
-  for (int i = 0; i < 3000; ++i)
+  for (int i = 0; i < 3000; ++i) {
     low += rng.below(bound) < (1ULL << 62) ? 1 : 0;
+  }
   EXPECT_GT(low, 850);
   EXPECT_LT(low, 1150);
 }
