@@ -140,6 +140,15 @@ def check_file(root, path, modules, report):
                        f"uses {match[0]}, but layer {layer} is pure: take the time as an argument")
 
 
+def lists(root, folder, path):
+    """Whether the CMakeLists.txt of `folder` names the file."""
+    listing = root / folder / "CMakeLists.txt"
+    if not listing.exists():
+        return False
+    name = re.escape(path.relative_to(folder).as_posix())
+    return re.search(rf"(?<![\w./-]){name}(?![\w./-])", listing.read_text(encoding="utf-8"))
+
+
 def check_listed(root, sources, modules, report):
     for path in sources:
         layer, module = path.parts[1:3]
@@ -152,10 +161,8 @@ def check_listed(root, sources, modules, report):
             continue
         if path.suffix != ".cc":
             continue
-        listed = root / "src" / layer / "CMakeLists.txt"
-        inner = path.relative_to(Path("src") / layer).as_posix()
-        text = listed.read_text(encoding="utf-8") if listed.exists() else ""
-        if not re.search(rf"(?<![\w./-]){re.escape(inner)}(?![\w./-])", text):
+        if not any(lists(root, folder, path) for folder in list(path.parents)[:-2]):
+            inner = path.relative_to(Path("src") / layer).as_posix()
             report.add(path, 1, f"nothing builds it: add {inner} to src/{layer}/CMakeLists.txt")
 
 

@@ -104,6 +104,14 @@ def test_pure_layers_know_no_clock_no_io_and_no_randomness(tree, run, text):
     assert code == 1 and "layer policy is pure" in out
 
 
+def test_a_program_may_list_its_files_in_its_own_folder(tree, run):
+    root = tree({**GOOD_LAYERS, "src/programs/leat/main.cc": '#include "folder/x.h"\n',
+                 "src/programs/leat/CMakeLists.txt": "add_executable(leat main.cc)\n"})
+    assert run(check_layers, root) == (0, "")
+    code, out = run(check_layers, tree({"src/programs/leat/serve.cc": ""}))
+    assert code == 1 and "leat/serve.cc" in out
+
+
 def test_layers_fail_without_a_record(tree, run):
     assert run(check_layers, tree({"src/core/base/a.h": ""}))[0] == 1
 

@@ -1,0 +1,50 @@
+# The one door. Each target is a line over a preset or a script in tools/; CI comes in here, too.
+PREFIX ?= /usr/local
+ARGS ?=
+T ?= 60
+
+.DEFAULT_GOAL := build
+.PHONY: build run test check bench fuzz soak debug fmt tidy install setup clean help
+
+build: setup ## build everything: clang 19, optimised, with symbols (build/dev)
+	tools/build.sh dev
+
+run: setup ## build the release and serve build/run-data until ^C; options: ARGS="…"
+	@exec tools/run.sh $(ARGS)
+
+test: setup ## all tests: check, both compilers, sanitizers, fuzzers, real processes
+	@tools/test.sh
+
+check: setup ## what every commit must pass, in under two minutes
+	@tools/check.sh
+
+bench: setup ## list the benchmarks, or run one: make bench ARGS="http_get --quick"
+	@benchmarks/run $(or $(ARGS),--list)
+
+fuzz: setup ## run the fuzzers for T seconds each (default 60), or some: ARGS="name…"
+	@tools/fuzz.sh $(T) $(ARGS)
+
+soak: setup ## ten minutes of mixed load under each sanitizer
+	@tools/soak.sh
+
+debug: setup ## build with the address and undefined-behaviour sanitizers (build/asan)
+	tools/build.sh asan
+
+fmt: setup ## format all C++ files
+	@tools/format.sh
+
+tidy: setup ## clang-tidy on all files; check looks at changed ones only
+	@tools/build.sh dev && tools/tidy.sh --all
+
+install: setup ## install the release under PREFIX (default /usr/local)
+	tools/build.sh release
+	cmake --install build/release --prefix $(PREFIX)
+
+setup: ## install the Debian packages that are missing
+	@tools/setup.sh
+
+clean: ## remove all builds
+	rm -rf build
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# Everything that must hold before a change is shared; .ci/run calls this through `make test`.
+# A phase whose folder does not exist is left out; a phase that fails ends the run.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+started=$SECONDS
+
+phase() {
+  local now=$((SECONDS - started))
+  printf '\n=== test [%d:%02d] %s\n' $((now / 60)) $((now % 60)) "$*"
+}
+
+# unit PRESET: builds the unit tests of a preset and nothing else, and runs them.
+unit() {
+  tools/build.sh "$1" unit_tests
+  ctest --preset "$1" --label-regex unit --parallel "$(nproc)"
+}
+
+phase "check: format, layers, style, coroutines, seams, clang-tidy, unit tests (clang 19)"
+tools/check.sh
+phase "unit tests, g++ 12 with the address sanitizer"
+unit gcc
+phase "unit tests, clang 19 with the address and undefined-behaviour sanitizers"
+unit asan
+phase "unit tests, clang 19 with the thread sanitizer"
+unit tsan
+if [[ -d tests/fuzz ]]; then
+  phase "fuzzers, ${LEAT_FUZZ_SECONDS:=60} s each"
+  tools/fuzz.sh "$LEAT_FUZZ_SECONDS"
+fi
+phase "all ctests (dev)"
+ctest --preset dev --parallel "$(nproc)"
+
+suites=()
+for folder in tests/integration tests/soak; do
+  [[ ! -d $folder ]] || suites+=("$folder")
+done
+if [[ ${#suites[@]} -gt 0 ]]; then
+  phase "sanitized programs for the soak tests"
+  tools/build.sh asan leat
+  tools/build.sh tsan leat
+  phase "real processes: ${suites[*]}"
+  /usr/bin/python3 -m pytest -p no:cacheprovider "${suites[@]}"
+fi
