@@ -48,7 +48,7 @@ BANNED_CPP = [
     (r"\bstd::uniform_\w+", _everywhere,
      "std::uniform_*: its output differs between libraries; use io::Rng::below"),
     (r"\bdefault_random_engine\b", _everywhere, "default_random_engine: take an io::Rng&"),
-    (r"\busing\s+namespace\s+std\b", _everywhere, "using namespace std: name what you use"),
+    (r"\busing\s+namespace\s+std\s*;", _everywhere, "using namespace std: name what you use"),
     (r"\bnamespace\s+(?:\w+::)*(?:utils?|common|helpers?|misc)\b", _everywhere,
      "a namespace says what is in it; utils, common and helpers do not"),
 ]

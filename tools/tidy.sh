@@ -4,6 +4,7 @@
 # Changed means: not committed, or different from the point where this branch left main (on main
 # itself: from the last commit but one). A changed header is seen through the source or test of the
 # same name. A file that was clean is not looked at again until it, a header or .clang-tidy changes.
+# --all also prints what only advises.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=build/dev
@@ -41,13 +42,13 @@ compiled() {
 tidy_one() {
   local file=$1 stamp
   stamp=$build/tidy/$(cat "$file" "$build/tidy/context" | sha256sum | cut -c1-32)
-  if [[ -e $stamp ]]; then return 0; fi
-  if clang-tidy-19 -p "$build" --quiet "$file" 2>"$stamp.err"; then
-    rm -f "$stamp.err"
-    touch "$stamp"
+  if [[ -e $stamp && -z ${advice:-} ]]; then return 0; fi
+  if clang-tidy-19 -p "$build" --quiet "$file" >"$stamp.log" 2>/dev/null; then
+    if [[ -n ${advice:-} ]]; then cat "$stamp.log"; fi
+    mv "$stamp.log" "$stamp"
   else
-    grep -v 'warnings\? generated' "$stamp.err" >&2 || true
-    rm -f "$stamp.err"
+    cat "$stamp.log" >&2
+    rm -f "$stamp.log"
     echo "tidy: $file" >&2
     return 1
   fi
@@ -59,6 +60,7 @@ if [[ ${1:-} == --one ]]; then
 fi
 [[ -e $build/compile_commands.json ]] || cmake --preset dev >/dev/null
 if [[ ${1:-} == --all ]]; then
+  export advice=yes
   mapfile -t files < <(git ls-files -- '*.cc' | compiled)
 else
   mapfile -t files < <(changed_files | sources | compiled)
