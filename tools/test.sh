@@ -28,6 +28,11 @@ if [[ -d tests/fuzz ]]; then
   phase "fuzzers, ${LEAT_FUZZ_SECONDS:=60} s each"
   tools/fuzz.sh "$LEAT_FUZZ_SECONDS"
 fi
+if [[ -d tests/soak ]]; then
+  phase "the program with sanitizers, for the soak tests"
+  tools/build.sh asan leat
+  tools/build.sh tsan leat
+fi
 phase "all ctests (dev)"
 ctest --preset dev --parallel "$(nproc)"
 
@@ -36,9 +41,6 @@ for folder in tests/integration tests/soak; do
   [[ ! -d $folder ]] || suites+=("$folder")
 done
 if [[ ${#suites[@]} -gt 0 ]]; then
-  phase "sanitized programs for the soak tests"
-  tools/build.sh asan leat
-  tools/build.sh tsan leat
   phase "real processes: ${suites[*]}"
   /usr/bin/python3 -m pytest -p no:cacheprovider "${suites[@]}"
 fi
