@@ -1,8 +1,8 @@
 // Config: the effective value of every setting, and where each came from.
 //
-// Built-in defaults < leat.toml < LEAT_* environment < flags. The loader touches neither files nor the
-// process environment: the program reads them and hands the text over, so loading is a pure function.
-// A Config does not change after load() and may be shared by all threads.
+// Built-in defaults < leat.toml < LEAT_* environment < flags. The loader touches neither files nor
+// the process environment: the program reads them and hands the text over, so loading is a pure
+// function. A Config does not change after load() and may be shared by all threads.
 //
 // Lifetime: the settings' strings outlive the Config (config/setting.h).
 #pragma once

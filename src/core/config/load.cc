@@ -20,8 +20,8 @@ std::string quoted(const Setting& setting, std::string_view text) {
   return fmt::format("`{}{}`", text.substr(0, kMax), text.size() > kMax ? "…" : "");
 }
 
-// "; did you mean `http.head_max_bytes`?", or nothing. A key without its section, or in the wrong one,
-// is recognised by its last part if only one setting has it.
+// "; did you mean `http.head_max_bytes`?", or nothing. A key without its section, or in the wrong
+// one, is recognised by its last part if only one setting has it.
 std::string suggestion(std::string_view word, std::span<const std::string_view> candidates) {
   std::optional<std::string_view> meant = nearest(word, candidates);
   if (!meant) {

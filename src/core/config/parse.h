@@ -21,7 +21,7 @@ using Value = std::variant<std::string, std::int64_t, bool, std::uint64_t, Durat
 Result<Value> parse_value(Kind kind, std::string_view text);
 Result<std::int64_t> parse_integer(std::string_view text);
 Result<bool> parse_boolean(std::string_view text);
-// A number and B, KiB, MiB, GiB, TiB (powers of 1024) or kB, KB, MB, GB, TB (of 1000); alone: bytes.
+// A number, then nothing, B, KiB, MiB, GiB, TiB (powers of 1024) or kB, KB, MB, GB, TB (of 1000).
 Result<std::uint64_t> parse_bytes(std::string_view text);
 // A number and ns, us, ms, s, m, h or d. The unit is required: 30 what?
 Result<Duration> parse_duration(std::string_view text);

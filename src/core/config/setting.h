@@ -1,8 +1,9 @@
 // Setting: one thing an operator can set, and its three spellings.
 //
-// A program describes all of its settings in one constexpr table. From the key `http.head_max_bytes`
-// follow the line `head_max_bytes` under `[http]` in leat.toml, the variable LEAT_HTTP_HEAD_MAX_BYTES
-// and the flag --http-head-max-bytes, so that none of them can be forgotten or differ.
+// A program describes all of its settings in one constexpr table. From the key
+// `http.head_max_bytes` follow the line `head_max_bytes` under `[http]` in leat.toml, the variable
+// LEAT_HTTP_HEAD_MAX_BYTES and the flag --http-head-max-bytes, so that none of them can be
+// forgotten or differ.
 #pragma once
 
 #include <cstdint>

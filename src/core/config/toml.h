@@ -1,4 +1,5 @@
-// The values of a TOML text as a flat list with line numbers. The only file that knows the TOML library.
+// The values of a TOML text as a flat list with line numbers. Only toml.cc knows
+// the TOML library.
 #pragma once
 
 #include <cstddef>

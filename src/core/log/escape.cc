@@ -13,8 +13,8 @@ std::uint8_t byte_at(std::string_view text, std::size_t i) {
   return static_cast<std::uint8_t>(text[i]);
 }
 
-// The length of the well-formed UTF-8 sequence at the start of `text`, 0 if there is none.
-// Follows table 3-7 of the Unicode standard: no overlong forms, no surrogates, nothing over U+10FFFF.
+// The length of the well-formed UTF-8 sequence at the start of `text`, 0 if there is none. Follows
+// table 3-7 of the Unicode standard: no overlong forms, no surrogates, nothing over U+10FFFF.
 std::size_t sequence_length(std::string_view text) {
   const std::uint8_t first = byte_at(text, 0);
   if (first < 0x80) return 1;

@@ -1,5 +1,5 @@
-// Makes any bytes safe inside a JSON string, and inside a terminal. The result is valid UTF-8 without
-// control characters.
+// Makes any bytes safe inside a JSON string, and inside a terminal. The result is valid UTF-8
+// without control characters.
 #pragma once
 
 #include <string>

@@ -17,8 +17,8 @@
 
 namespace leat::log {
 
-// Text that must not be printed: keys, tokens. It has no stream or fmt operator on purpose, and a log
-// shows `[redacted]`; whoever needs the text says reveal(), which is easy to find in a review.
+// Text that must not be printed: keys, tokens. It has no stream or fmt operator on purpose, and a
+// log shows `[redacted]`; whoever needs the text says reveal(), which is easy to find in a review.
 class Secret {
  public:
   explicit Secret(std::string text) : text_(std::move(text)) {}

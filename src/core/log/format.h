@@ -1,12 +1,12 @@
 // How a log line looks: aligned text for people, JSON Lines for machines. Pure functions.
 //
-//   2026-01-02T03:04:05.678Z INFO  listening                address=127.0.0.1:9000 shards=2
-//   {"ts":"2026-01-02T03:04:05.678Z","level":"info","event":"listening","address":"127.0.0.1:9000",…}
+//   2026-01-02T03:04:05.678Z INFO  listening                shards=2
+//   {"ts":"2026-01-02T03:04:05.678Z","level":"info","event":"listening","shards":2}
 //
 // Both are one line and valid UTF-8 whatever the values hold: control characters, which could forge
-// lines or drive a terminal, are escaped, and bytes that are no UTF-8 become U+FFFD. A field is shown
-// as `[redacted]` if it is a Secret or if its key sounds like one. Durations are seconds in JSON and
-// carry a unit in text; errors are their message; a number that JSON cannot hold is null.
+// lines or drive a terminal, are escaped, and bytes that are no UTF-8 become U+FFFD. A field is
+// shown as `[redacted]` if it is a Secret or if its key sounds like one. Durations are seconds in
+// JSON and carry a unit in text; errors are their message; a number that JSON cannot hold is null.
 #pragma once
 
 #include <span>

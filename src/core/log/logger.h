@@ -2,10 +2,10 @@
 //
 //   logger.info("listening", {{"address", address}, {"shards", 2}});
 //
-// A line is formatted in the caller's thread and appended to a bounded buffer, which one writer thread
-// hands to the sink. If the sink is slower than the program, lines that do not fit are dropped and
-// counted, and the next line that fits is preceded by one that says how many were lost. Lines of one
-// thread keep their order.
+// A line is formatted in the caller's thread and appended to a bounded buffer, which one writer
+// thread hands to the sink. If the sink is slower than the program, lines that do not fit are
+// dropped and counted, and the next line that fits is preceded by one that says how many were lost.
+// Lines of one thread keep their order.
 //
 // Safe from any thread. Lifetime: sink and clock outlive the logger; the destructor writes what is
 // left, so destroy it after everything that logs.
@@ -50,7 +50,8 @@ class Logger {
   void warn(std::string_view event, Fields fields = {}) { log(Level::warn, event, fields); }
   void error(std::string_view event, Fields fields = {}) { log(Level::error, event, fields); }
 
-  // `event` is a short constant phrase; what varies is a field. Keys other than ts, level and event.
+  // `event` is a short constant phrase; what varies is a field. `ts`, `level` and
+  // `event` are no keys for it.
   void log(Level level, std::string_view event, std::span<const Field> fields) {
     if (enabled(level)) write(level, event, fields);
   }

@@ -36,8 +36,8 @@ class MemorySink : public Sink {
   std::string text;
 };
 
-// Its first writes each stop at a gate: the test learns that the writer is there, which means that the
-// logger's buffer is empty, and decides when it goes on and whether the write fails.
+// Its first writes each stop at a gate: the test learns that the writer is there, which means that
+// the logger's buffer is empty, and decides when it goes on and whether the write fails.
 class GatedSink final : public MemorySink {
  public:
   struct Gate {

@@ -1,4 +1,4 @@
-// Sink: where finished log lines go. Called by the logger's writer thread alone, one call at a time.
+// Sink: where finished log lines go. Only the logger's writer thread calls it.
 #pragma once
 
 #include <string_view>

@@ -1,8 +1,8 @@
-// Counter, Gauge and Histogram: the numbers Leat tells about itself, in base units (seconds, bytes).
+// Counter, Gauge and Histogram: the numbers Leat tells about itself, in seconds and bytes.
 //
 // They are made by a Registry (metrics/registry.h), live as long as it, and never move: keep the
-// reference. Every function is safe from any thread; updates are relaxed atomics, so a scrape may see
-// one metric's latest value and not yet another's.
+// reference. Every function is safe from any thread; updates are relaxed atomics, so a scrape may
+// see one metric's latest value and not yet another's.
 #pragma once
 
 #include <array>

@@ -1,8 +1,8 @@
 // Registry: every metric of the process, and their text for Prometheus.
 //
-// The program makes one and passes it by reference; there is no global one. Series of one name form a
-// family and share type and help. A name that breaks Prometheus' rules, a second type or help for a
-// name, and other bounds for a histogram are bugs, found by LEAT_CHECK at registration.
+// The program makes one and passes it by reference; there is no global one. Series of one name form
+// a family and share type and help. A name that breaks Prometheus' rules, a second type or help for
+// a name, and other bounds for a histogram are bugs, found by LEAT_CHECK at registration.
 //
 // Safe from any thread. Registration and expose() take a lock; the metrics themselves do not, so
 // register once at start and keep the reference.
