@@ -24,7 +24,7 @@ struct NetworkOptions {
 
 class LinkTable {
  public:
-  LinkTable(NetworkOptions options, std::uint64_t seed) : options(options), rng_(seed) {}
+  LinkTable(NetworkOptions initial, std::uint64_t seed) : options(initial), rng_(seed) {}
 
   // May be changed at any time; holds for what is sent from then on.
   NetworkOptions options;
