@@ -1,9 +1,10 @@
 // Chunked transfer coding (RFC 9112 §7.1), both ways.
 //
-// ChunkedDecoder is pushed the bytes that follow a head and points at the payload inside them; it never
-// copies payload. Everything that is not payload is bounded: sizes of 1–16 hexadecimal digits, 256 bytes
-// of extension a chunk and 16 KiB a body, 8 KiB and 32 fields of trailers. Extensions are skipped.
-// Trailers that would change what the head said (framing, routing, credentials) are refused.
+// ChunkedDecoder is pushed the bytes that follow a head and points at the payload inside them; it
+// never copies payload. Everything that is not payload is bounded: sizes of 1–16 hexadecimal
+// digits, 256 bytes of extension a chunk and 16 KiB a body, 8 KiB and 32 fields of trailers.
+// Extensions are skipped. Trailers that would change what the head said (framing, routing,
+// credentials) are refused.
 //
 // Shard: a decoder belongs to one message of one connection.
 #pragma once
@@ -41,8 +42,9 @@ class ChunkedDecoder {
   ChunkedDecoder(const ChunkedDecoder&) = delete;
   ChunkedDecoder& operator=(const ChunkedDecoder&) = delete;
 
-  // Decodes up to and including the next piece of payload. All input was consumed, or there is payload,
-  // or the body has finished; so a caller repeats with the rest of the input until it is used up.
+  // Decodes up to and including the next piece of payload. All input was consumed, or there is
+  // payload, or the body has finished; so a caller repeats with the rest of the input until it is
+  // used up.
   // Requires: no step after one that failed or finished.
   // Errors: `on_malformed`.
   Result<Step> step(Bytes input);
@@ -98,8 +100,8 @@ constexpr std::string_view kChunkEnd = "\r\n";
 constexpr std::string_view kLastChunk = "0\r\n\r\n";
 
 // Appends the end of a body that has trailers; kLastChunk is the same without any.
-// Errors: bad_request if a name or value cannot be written, or the name is not allowed in a trailer;
-// `out` is then as before.
+// Errors: bad_request if a name or value cannot be written, or the name is not allowed in a
+// trailer; `out` is then as before.
 Status append_last_chunk(std::string& out, std::span<const HeaderField> trailers);
 
 // False for names that would change the framing, routing, meaning or authority of a message.

@@ -79,6 +79,16 @@ TEST(ChunkedDecoder, HandsOutPayloadWithoutCopyingIt) {
   EXPECT_EQ(step->consumed, 8u);
 }
 
+TEST(ChunkedDecoder, LimitsOfASizeLineStartAnewWithEachChunk) {
+  std::string wire;
+  for (int i = 0; i < 40; ++i)
+    wire += "0001;" + std::string(200, 'a') + "\r\nx\r\n";
+  wire += "0\r\n\r\n";
+  const Decoded result = decode(wire, wire.size());
+  EXPECT_EQ(result.error, std::nullopt);
+  EXPECT_EQ(result.payload, std::string(40, 'x'));
+}
+
 TEST(ChunkedDecoder, AnEmptyBodyIsABody) {
   const Decoded result = decode("0\r\n\r\n", 5);
   EXPECT_TRUE(result.finished);

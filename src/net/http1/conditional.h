@@ -1,8 +1,8 @@
 // Conditional requests (RFC 9110 §13), with the order of precedence of §13.2.2.
 //
-// Entity tags are compared without their quotes, because S3 clients send them bare as well. If-Match
-// compares strongly (a weak tag never matches), If-None-Match weakly. Dates that cannot be read are
-// ignored, as the RFC asks.
+// Entity tags are compared without their quotes, because S3 clients send them bare as well.
+// If-Match compares strongly (a weak tag never matches), If-None-Match weakly. Dates that cannot
+// be read are ignored, as the RFC asks.
 #pragma once
 
 #include <cstdint>

@@ -21,8 +21,8 @@ struct Framing {
 // if both are there.
 Result<Framing> framing_of(const HeaderBlock& headers, Version version);
 
-// "close" in any Connection field ends the connection; without it HTTP/1.1 goes on and HTTP/1.0 goes
-// on only after "keep-alive".
+// "close" in any Connection field ends the connection; without it HTTP/1.1 goes on and HTTP/1.0
+// goes on only after "keep-alive".
 bool keeps_alive(const HeaderBlock& headers, Version version);
 
 }  // namespace leat::http1

@@ -89,8 +89,8 @@ constexpr bool equals_ignore_case(std::string_view a, std::string_view b) {
 // 1*DIGIT that fits 64 bits: no sign, no space, no list.
 std::optional<std::uint64_t> parse_decimal(std::string_view text);
 
-// Where in `text` at or after `from` the first control byte (other than HTAB) stands; text.size() if
-// there is none. Sixteen bytes a step where the processor can.
+// Where in `text` at or after `from` the first control byte (other than HTAB) stands; text.size()
+// if there is none. Sixteen bytes a step where the processor can.
 std::size_t find_control(std::string_view text, std::size_t from);
 
 // "name", "name:80", "[::1]", "[::1]:80". Names are letters, digits, '-', '.' and '_'; user

@@ -1,8 +1,8 @@
 // Writers of request and response heads.
 //
-// They append to the caller's string: a connection that keeps one string allocates nothing after its
-// first answers. A value with CR, LF, NUL or any other control byte is refused and nothing of it is
-// written, so no echoed value can split a header (abuse case 34).
+// They append to the caller's string: a connection that keeps one string allocates nothing after
+// its first answers. A value with CR, LF, NUL or any other control byte is refused and nothing of
+// it is written, so no echoed value can split a header (abuse case 34).
 //
 //   ResponseHeadWriter head(out, 200);
 //   head.field("Content-Length", size);

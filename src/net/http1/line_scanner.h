@@ -1,7 +1,8 @@
 // LineScanner cuts a growing buffer into lines that end in CRLF, each byte looked at once.
 //
-// It is the only place that sees line ends and control bytes: a bare CR, a bare LF, NUL or any other
-// control byte but HTAB is refused here, so what comes later need not ask again (abuse case 28).
+// It is the only place that sees line ends and control bytes: a bare CR, a bare LF, NUL or any
+// other control byte but HTAB is refused here, so what comes later need not ask again (abuse case
+// 28).
 #pragma once
 
 #include <optional>

@@ -1,9 +1,11 @@
 // What requests and responses have in common: methods, versions and the block of header fields.
 //
-// A HeaderBlock copies no text. It keeps 16-bit offsets into the buffer the head was read into, so it
-// takes about 1 KiB for 128 fields and survives a move of that buffer while the head is still arriving.
+// A HeaderBlock copies no text. It keeps 16-bit offsets into the buffer the head was read into, so
+// it takes about 1 KiB for 128 fields and survives a move of that buffer while the head is still
+// arriving.
 //
-// Lifetime: the views it hands out live as long as the caller's buffer, unmoved, after the parse ended.
+// Lifetime: the views it hands out live as long as the caller's buffer, unmoved, after the parse
+// ended.
 #pragma once
 
 #include <array>
@@ -109,7 +111,8 @@ class HeaderBlock {
   // For parsers. A block is cleared, grows line by line and is bound to its buffer at the end.
   void clear();
   // Parses `line` of `text` as "name: value".
-  // Requires: the line holds no control byte but HTAB (LineScanner sees to it); text.size() ≤ kTextMax.
+  // Requires: the line holds no control byte but HTAB (LineScanner sees to it); text.size() ≤
+  // kTextMax.
   // Errors: bad_request (grammar), head_too_large (more than `fields_max` or kCapacity fields).
   Status add_line(std::string_view text, Line line, std::size_t fields_max);
   void bind(std::string_view text) { text_ = text.data(); }

@@ -1,8 +1,8 @@
 // One byte range out of a Range field (RFC 9110 §14), as S3 reads it.
 //
-// A Range that Leat does not serve (another unit, several ranges, wrong syntax) is ignored and the whole
-// object is sent: the answer is right, only longer. Numbers beyond 64 bits saturate, so clients that ask
-// for "the rest" with 2^64-2 or more digits get the rest (abuse case 33).
+// A Range that Leat does not serve (another unit, several ranges, wrong syntax) is ignored and the
+// whole object is sent: the answer is right, only longer. Numbers beyond 64 bits saturate, so
+// clients that ask for "the rest" with 2^64-2 or more digits get the rest (abuse case 33).
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,8 @@ struct RangeChoice {
 // Nothing of an empty object is a part of it: any valid range is then unsatisfiable.
 RangeChoice parse_range(std::string_view header, std::uint64_t size);
 
-// Appends the value of Content-Range: "bytes 0-4/10" for a part, "bytes */10" for an unsatisfiable one.
+// Appends the value of Content-Range: "bytes 0-4/10" for a part, "bytes */10" for an unsatisfiable
+// one.
 // Requires: kind is not whole.
 void append_content_range(std::string& out, const RangeChoice& range, std::uint64_t size);
 

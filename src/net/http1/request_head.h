@@ -1,12 +1,12 @@
 // RequestParser turns the bytes before a request's body into a RequestHead, as they arrive.
 //
-// It works line by line and looks at each byte once, however small the pieces are; a request that is
-// wrong is refused at its first wrong line. It is stricter than RFC 9112 wherever two readings of the
-// same bytes could differ (abuse case 28), and every size has a limit (abuse case 30).
+// It works line by line and looks at each byte once, however small the pieces are; a request that
+// is wrong is refused at its first wrong line. It is stricter than RFC 9112 wherever two readings
+// of the same bytes could differ (abuse case 28), and every size has a limit (abuse case 30).
 //
-// Request targets: "/path?query"; "*" for OPTIONS only; "http://host/path", whose host must then equal
-// the Host field (HTTP/1.0 may leave that out). Targets are printable ASCII without '#'; nothing is
-// decoded here (uri.h does).
+// Request targets: "/path?query"; "*" for OPTIONS only; "http://host/path", whose host must then
+// equal the Host field (HTTP/1.0 may leave that out). Targets are printable ASCII without '#';
+// nothing is decoded here (uri.h does).
 //
 // Lifetime: the views of a RequestHead point into the buffer of the call that completed it.
 // Shard: a parser belongs to one connection.
@@ -48,9 +48,9 @@ class RequestParser {
  public:
   explicit RequestParser(Limits limits = {});
 
-  // Goes on with the head at the start of `buffer`. Returns its size once it is complete (the body or
-  // the next request starts there, and the parser is ready for another head), or 0 if more bytes are
-  // needed. One empty line before the head is tolerated and counted in its size.
+  // Goes on with the head at the start of `buffer`. Returns its size once it is complete (the body
+  // or the next request starts there, and the parser is ready for another head), or 0 if more
+  // bytes are needed. One empty line before the head is tolerated and counted in its size.
   // Requires: until then `buffer` starts with the bytes of the call before (it may have moved) and
   // `head` is the same object. After an error the connection is of no more use.
   // Errors: bad_request, head_too_large, uri_too_long, version_not_supported.

@@ -242,7 +242,15 @@ TEST(RequestParser, ToleratesOneEmptyLineBeforeARequest) {
   EXPECT_EQ(head.method_text, "GET");
 }
 
-TEST(RequestParser, UnderstandsTheFourFormsOfATarget) {
+TEST(RequestParser, ToleratesAnEmptyLineBeforeEachRequestOfAConnection) {
+  constexpr std::string_view kText = "\r\nGET /x HTTP/1.1\r\nHost: a\r\n\r\n";
+  RequestParser parser;
+  RequestHead head;
+  EXPECT_EQ(parser.parse(kText, head).value(), kText.size());
+  EXPECT_EQ(parser.parse(kText, head).value(), kText.size());
+}
+
+TEST(RequestParser, UnderstandsTheThreeFormsOfATarget) {
   const RequestHead star = accept("OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n");
   EXPECT_EQ(star.path, "*");
   const RequestHead absolute = accept("GET http://A:80/x?y=1 HTTP/1.1\r\nHost: a:80\r\n\r\n");
@@ -351,6 +359,16 @@ TEST(RequestParser, Abuse30TheLimitCountsTheWholeHeadToTheByte) {
   RequestParser short_by_one(
       {.head_max_bytes = text.size() - 1, .target_max_bytes = 16, .fields_max = 4});
   EXPECT_EQ(short_by_one.parse(text, head).error().code(), Errc::head_too_large);
+}
+
+TEST(RequestParser, Abuse30AFullBufferWithoutAnEndIsAnErrorNotAWait) {
+  const std::string text = with_line("X: abc");
+  const std::string_view cut = std::string_view(text).substr(0, text.size() - 1);
+  const Limits limits{.head_max_bytes = cut.size(), .target_max_bytes = 16, .fields_max = 4};
+  RequestHead head;
+  RequestParser almost(limits);
+  EXPECT_EQ(almost.parse(cut.substr(0, cut.size() - 1), head).value(), 0u);
+  EXPECT_EQ(almost.parse(cut, head).error().code(), Errc::head_too_large);
 }
 
 TEST(RequestParser, Abuse29ASlowHeadIsScannedOnceNotOncePerByte) {

@@ -1,6 +1,6 @@
-// ResponseParser reads what a server answered before the body: the client's half of request_head.h,
-// with the same strictness. A server whose answer cannot be understood is an Errc::io, so that it is
-// never mistaken for a bad request of our own caller.
+// ResponseParser reads what a server answered before the body: the client's half of
+// request_head.h, with the same strictness. A server whose answer cannot be understood is an
+// Errc::io, so that it is never mistaken for a bad request of our own caller.
 //
 // Lifetime: the views of a ResponseHead point into the buffer of the call that completed it.
 // Shard: a parser belongs to one connection.

@@ -31,6 +31,12 @@ TEST(Uri, RefusesBadEscapes) {
   }
 }
 
+TEST(Uri, DoesNotReadBehindACutEscape) {
+  constexpr std::string_view kText = "a%2f";
+  EXPECT_FALSE(percent_decode(kText.substr(0, 3)).has_value());
+  EXPECT_FALSE(percent_decode(kText.substr(0, 2)).has_value());
+}
+
 TEST(Uri, EncodesAllButTheUnreservedCharacters) {
   EXPECT_EQ(percent_encode("AZaz09-_.~", Slash::encode), "AZaz09-_.~");
   EXPECT_EQ(percent_encode("a b+c/d*\xc3\xa4", Slash::encode), "a%20b%2Bc%2Fd%2A%C3%A4");
