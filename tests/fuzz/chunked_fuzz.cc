@@ -1,4 +1,5 @@
-// Fuzzes the chunked coding. The first byte chooses the sizes of the pieces. Checked of every input:
+// Fuzzes the chunked coding. The first byte chooses the sizes of the pieces. Checked of every
+// input:
 //   1. decoded in pieces it gives the same payload, trailers, end and error as at once;
 //   2. what it decodes to, encoded again, decodes to the same payload and trailers;
 //   3. the input taken as a payload, encoded in chunks of many sizes, decodes to itself.

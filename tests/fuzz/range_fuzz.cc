@@ -1,5 +1,6 @@
 // Fuzzes parse_range: the first 8 bytes are the size of the object, the rest is the Range field.
-// The answer must equal a slow reading of the same rules with 128-bit numbers, and lie in the object.
+// The answer must equal a slow reading of the same rules with 128-bit numbers, and lie in the
+// object.
 #include <cctype>
 #include <cstddef>
 #include <cstdint>

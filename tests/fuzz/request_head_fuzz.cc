@@ -1,5 +1,5 @@
-// Fuzzes RequestParser. The first byte of the input chooses the limits and the sizes of the pieces, the
-// rest is what a client sends. Checked of every input:
+// Fuzzes RequestParser. The first byte of the input chooses the limits and the sizes of the
+// pieces, the rest is what a client sends. Checked of every input:
 //   1. pieces of any size give the same answer as the whole at once, errors included;
 //   2. no view of an accepted head holds a control byte, and no framing is ambiguous;
 //   3. an accepted head, written again from its parts, parses to the same parts.
