@@ -1,8 +1,8 @@
 // Errc: every way an operation of Leat can fail, in one table.
 //
 // A code exists only if some caller reacts to it differently from the others; everything else about
-// a failure is text in the Error. The columns are what the outside sees: the HTTP status, the S3 code,
-// the errno for the mount, and whether the same request may succeed if it is sent again.
+// a failure is text in the Error. The columns are what the outside sees: the HTTP status, the S3
+// code, the errno for the mount, and whether the same request may succeed if it is sent again.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // Error: what went wrong (Errc) and, if somebody could say it better, a sentence about it.
 //
-// 16 bytes, so that Result<T> stays cheap on the path where nothing fails; the sentence lives behind a
-// pointer. Context is added once, at the boundary that knows the name of the thing.
+// 16 bytes, so that Result<T> stays cheap on the path where nothing fails; the sentence lives
+// behind a pointer. Context is added once, at the boundary that knows the name of the thing.
 #pragma once
 
 #include <memory>

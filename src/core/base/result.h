@@ -1,8 +1,8 @@
 // Result<T>: a value or an Error. The only way a function of Leat reports failure.
 //
 // It is std::expected with two additions: a dropped Result is a compile error, and the macros below
-// leave the enclosing function on failure. Expected outcomes and a failing world are Results; bugs are
-// LEAT_CHECK (base/check.h). See docs/adr/0002-errors-are-values.md.
+// leave the enclosing function on failure. Expected outcomes and a failing world are Results; bugs
+// are LEAT_CHECK (base/check.h). See docs/adr/0002-errors-are-values.md.
 #pragma once
 
 #include <expected>

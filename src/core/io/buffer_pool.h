@@ -1,7 +1,8 @@
 // BufferPool: page-aligned buffers of one size, a bounded number of them, reused.
 //
-// Reading around the page cache needs aligned memory, and fresh large allocations cost page faults. The
-// bound is what keeps the memory of a shard independent of how many clients stream how large objects.
+// Reading around the page cache needs aligned memory, and fresh large allocations cost page faults.
+// The bound is what keeps the memory of a shard independent of how many clients stream how large
+// objects.
 //
 // Shard: belongs to one shard, as do its buffers.
 #pragma once

@@ -1,4 +1,5 @@
-// Clock: the only source of time. RealClock asks the kernel; sim::SimClock moves when a test says so.
+// Clock: the only source of time. RealClock asks the kernel; sim::SimClock moves when a test says
+// so.
 #pragma once
 
 #include "base/time.h"

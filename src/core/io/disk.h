@@ -1,11 +1,12 @@
 // Disk and File: every call Leat makes on a file system, as an interface.
 //
-// PosixDisk is the real one; sim::SimDisk keeps files in memory, forgets what was not synced when it
-// "crashes", and fails on request. Calls may block, so they run on an rt::BlockingPool or at start-up,
-// never on a shard; bytes on the data path go through io::FileIo instead.
+// PosixDisk is the real one; sim::SimDisk keeps files in memory, forgets what was not synced when
+// it "crashes", and fails on request. Calls may block, so they run on an rt::BlockingPool or at
+// start-up, never on a shard; bytes on the data path go through io::FileIo instead.
 //
-// Nothing is durable until it is synced: a file's bytes by sync_data(), its name by sync_directory() of
-// the folder that holds it. A failed sync is final for that disk (docs/adr/0007-durable-by-default.md).
+// Nothing is durable until it is synced: a file's bytes by sync_data(), its name by
+// sync_directory() of the folder that holds it. A failed sync is final for that disk
+// (docs/adr/0007-durable-by-default.md).
 #pragma once
 
 #include <cstdint>
@@ -61,11 +62,12 @@ class File {
 };
 
 enum class OpenMode : std::uint8_t {
-  read,           // must exist
-  read_write,     // must exist
-  create,         // made if missing, kept if there
-  create_new,     // must not exist
-  read_uncached,  // must exist; reads bypass the page cache (aligned offsets, sizes and buffers)
+  read,            // must exist
+  read_write,      // must exist
+  create,          // made if missing, kept if there
+  create_new,      // must not exist
+  create_private,  // must not exist; nobody but its owner may read it
+  read_uncached,   // must exist; reads bypass the page cache (aligned offsets, sizes and buffers)
 };
 
 class Disk {
@@ -94,9 +96,8 @@ class PosixDisk final : public Disk {
   // Paths are the machine's own.
   PosixDisk() = default;
 
-  // Paths are relative to `root` and cannot leave it, neither by ".." nor by symbolic links; this is
-  // the kernel's promise (openat2), not a check of text.
-  // Errors: not_found, denied, io.
+  // Paths are relative to `root` and cannot leave it, neither by ".." nor by symbolic links; this
+  // is the kernel's promise (openat2), not a check of text. Errors: not_found, denied, io.
   static Result<PosixDisk> below(const std::string& root);
 
   Result<std::unique_ptr<File>> open(const std::string& path, OpenMode mode) override;
@@ -111,7 +112,8 @@ class PosixDisk final : public Disk {
  private:
   explicit PosixDisk(Descriptor root) : root_(std::move(root)) {}
 
-  Result<Descriptor> open_descriptor(const std::string& path, int flags) const;
+  Result<Descriptor> open_descriptor(const std::string& path, int flags,
+                                     std::uint64_t permissions = 0) const;
 
   // The folder that holds the last name of a path, opened.
   Result<Descriptor> open_parent(const std::string& path) const;

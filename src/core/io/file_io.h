@@ -1,8 +1,8 @@
 // FileIo: reads, writes and syncs of open files, awaited from a shard without ever blocking it.
 //
-// Three implementations, one contract: UringIo (io_uring, one ring a shard), PoolIo (pread and pwrite on
-// a pool of threads: what strace can see and containers without io_uring can run), and InlineIo (calls
-// the File on the spot: simulated disks).
+// Three implementations, one contract: UringIo (io_uring, one ring a shard), PoolIo (pread and
+// pwrite on a pool of threads: what strace can see and containers without io_uring can run), and
+// InlineIo (calls the File on the spot: simulated disks).
 //
 // Lifetime: the file and the buffer outlive the task.
 #pragma once

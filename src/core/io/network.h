@@ -1,8 +1,8 @@
-// Network: makes streams. TcpNetwork is the kernel's; sim::SimNetwork lives in memory and can delay,
-// cut and partition.
+// Network: makes streams. TcpNetwork is the kernel's; sim::SimNetwork lives in memory and can
+// delay, cut and partition.
 //
-// Shard: a Network belongs to one shard, and so do the listeners and streams it makes. Several shards
-// may listen on the same address: the kernel spreads connections over them.
+// Shard: a Network belongs to one shard, and so do the listeners and streams it makes. Several
+// shards may listen on the same address: the kernel spreads connections over them.
 #pragma once
 
 #include <memory>

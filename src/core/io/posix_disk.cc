@@ -44,7 +44,8 @@ int open_flags(OpenMode mode) {
     case OpenMode::read: return O_RDONLY;
     case OpenMode::read_write: return O_RDWR;
     case OpenMode::create: return O_RDWR | O_CREAT;
-    case OpenMode::create_new: return O_RDWR | O_CREAT | O_EXCL;
+    case OpenMode::create_new:
+    case OpenMode::create_private: return O_RDWR | O_CREAT | O_EXCL;
     case OpenMode::read_uncached: return O_RDONLY | O_DIRECT;
   }
   LEAT_CHECK(false);
@@ -150,11 +151,12 @@ Result<PosixDisk> PosixDisk::below(const std::string& root) {
   return PosixDisk(std::move(fd));
 }
 
-Result<Descriptor> PosixDisk::open_descriptor(const std::string& path, int flags) const {
+Result<Descriptor> PosixDisk::open_descriptor(const std::string& path, int flags,
+                                              std::uint64_t permissions) const {
   const bool rooted = root_.get() >= 0;
   open_how how{};
   how.flags = static_cast<std::uint64_t>(flags | O_CLOEXEC);
-  if ((flags & O_CREAT) != 0) how.mode = 0644;
+  if ((flags & O_CREAT) != 0) how.mode = permissions;
   if (rooted) how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
   const int base = rooted ? root_.get() : AT_FDCWD;
   const long fd = ::syscall(SYS_openat2, base, path.c_str(), &how, sizeof(how));
@@ -172,7 +174,8 @@ Result<Descriptor> PosixDisk::open_parent(const std::string& path) const {
 }
 
 Result<std::unique_ptr<File>> PosixDisk::open(const std::string& path, OpenMode mode) {
-  LEAT_TRY(Descriptor fd, open_descriptor(path, open_flags(mode)));
+  const std::uint64_t permissions = mode == OpenMode::create_private ? 0600 : 0644;
+  LEAT_TRY(Descriptor fd, open_descriptor(path, open_flags(mode), permissions));
   return std::make_unique<PosixFile>(std::move(fd), path);
 }
 

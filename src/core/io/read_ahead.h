@@ -1,12 +1,12 @@
 // ReadAhead: reads a range of a file in order, several pieces in flight.
 //
-// next() gives the pieces one after the other while the following ones are already being read, so that
-// the disk is kept busy while a client drains the last piece. How many are in flight depends on what the
-// buffer pool can spare: one at least, `depth_max` at most.
+// next() gives the pieces one after the other while the following ones are already being read, so
+// that the disk is kept busy while a client drains the last piece. How many are in flight depends
+// on what the buffer pool can spare: one at least, `depth_max` at most.
 //
 // Reads are aligned to 4096 so that they may bypass the page cache.
-// Shard: one. Lifetime: file, FileIo, pool and shard outlive the reads, also after ReadAhead is gone;
-// hold `file` by the shared pointer for that.
+// Shard: one. Lifetime: file, FileIo, pool and shard outlive the reads, also after ReadAhead is
+// gone; hold `file` by the shared pointer for that.
 #pragma once
 
 #include <deque>

@@ -1,5 +1,5 @@
-// Rng: the only source of randomness. SystemRng is for keys and identities; SeededRng repeats itself
-// from its seed, bit for bit on every machine, and drives simulations and tests.
+// Rng: the only source of randomness. SystemRng is for keys and identities; SeededRng repeats
+// itself from its seed, bit for bit on every machine, and drives simulations and tests.
 // std::uniform_int_distribution and friends are banned: their output differs between libraries.
 #pragma once
 

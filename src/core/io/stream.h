@@ -1,8 +1,8 @@
 // Stream: a connection to one peer, as non-blocking attempts plus one wait.
 //
 // The attempts (try_*) never block and never allocate: they move what can be moved now, or answer
-// Errc::would_block. The caller then awaits wait() and tries again. This keeps an idle connection free
-// of buffers, and lets TCP, TLS and simulated networks share the code above them.
+// Errc::would_block. The caller then awaits wait() and tries again. This keeps an idle connection
+// free of buffers, and lets TCP, TLS and simulated networks share the code above them.
 //
 // Shard: a stream belongs to the shard that made it.
 #pragma once

@@ -1,5 +1,5 @@
-// TcpStream: one TCP connection as a Stream. Made by TcpNetwork; used directly by the TLS module, which
-// needs the descriptor.
+// TcpStream: one TCP connection as a Stream. Made by TcpNetwork; used directly by the TLS module,
+// which needs the descriptor.
 #pragma once
 
 #include <boost/asio/posix/basic_stream_descriptor.hpp>

@@ -1,7 +1,7 @@
 // UringIo: file I/O by io_uring, one ring for one shard.
 //
-// Requests made in one turn of the loop are submitted together; completions wake the loop through an
-// eventfd. At most `depth` requests are in the kernel; further ones wait their turn in order.
+// Requests made in one turn of the loop are submitted together; completions wake the loop through
+// an eventfd. At most `depth` requests are in the kernel; further ones wait their turn in order.
 //
 // Shard: belongs to the shard it was opened for. Files without a descriptor are not for it.
 #pragma once

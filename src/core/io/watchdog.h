@@ -1,8 +1,8 @@
 // Watchdog: ends streams whose deadline has passed.
 //
-// A timer per request would cost more than the request. Here a deadline is one assignment, and one task
-// per shard looks over all of them every so often: late by at most one period, at no cost while nothing
-// is late. Shard: one.
+// A timer per request would cost more than the request. Here a deadline is one assignment, and one
+// task per shard looks over all of them every so often: late by at most one period, at no cost
+// while nothing is late. Shard: one.
 #pragma once
 
 #include "io/clock.h"

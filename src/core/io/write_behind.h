@@ -1,8 +1,9 @@
 // WriteBehind: writes a file front to back while the next bytes are still arriving.
 //
-// The caller fills a buffer, commits it, and gets another one while the first is being written; up to
-// kDepthMax writes are in flight. Nothing is durable before the file is synced by its owner, after
-// finish(). Abandoned without finish(), running writes end by themselves and keep the file until then.
+// The caller fills a buffer, commits it, and gets another one while the first is being written; up
+// to kDepthMax writes are in flight. Nothing is durable before the file is synced by its owner,
+// after finish(). Abandoned without finish(), running writes end by themselves and keep the file
+// until then.
 //
 // Shard: one. Lifetime: FileIo, pool and shard outlive the writes.
 #pragma once

@@ -1,8 +1,9 @@
-// BlockingPool: a few named threads for calls that may block (file systems, RocksDB, SQLite, resolvers).
+// BlockingPool: a few named threads for calls that may block (file systems, RocksDB, SQLite,
+// resolvers).
 //
-// A task awaits run(); the work happens on a pool thread and the task goes on at home, on its shard.
-// The queue is bounded: when it is full, run() answers `busy` at once, so that overload is refused
-// instead of remembered. Safe to share between shards.
+// A task awaits run(); the work happens on a pool thread and the task goes on at home, on its
+// shard. The queue is bounded: when it is full, run() answers `busy` at once, so that overload is
+// refused instead of remembered. Safe to share between shards.
 #pragma once
 
 #include <condition_variable>

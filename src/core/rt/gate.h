@@ -1,7 +1,7 @@
 // Gate: counts who is inside, and lets nobody in once it is closing.
 //
-// Every service has one: a request enters and leaves by its Pass; stop() awaits close(), which returns
-// when the last one has left. Shard: a gate belongs to one shard.
+// Every service has one: a request enters and leaves by its Pass; stop() awaits close(), which
+// returns when the last one has left. Shard: a gate belongs to one shard.
 #pragma once
 
 #include <cstddef>

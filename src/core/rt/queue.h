@@ -1,7 +1,7 @@
 // Queue<T>: a bounded channel between two tasks of one shard.
 //
-// push() waits while the queue is full, pop() while it is empty: back-pressure is the point. Either side
-// may close() it; what was pushed before can still be popped, then pop() answers `closed`.
+// push() waits while the queue is full, pop() while it is empty: back-pressure is the point. Either
+// side may close() it; what was pushed before can still be popped, then pop() answers `closed`.
 #pragma once
 
 #include <cstddef>

@@ -169,7 +169,8 @@ TEST(BlockingPool, RefusesWhenItsQueueIsFull) {
   shard.context().poll();
   go.count_down();
   shard.context().run();
-  // One may run, two may wait; the worker may or may not have taken the first before the others came.
+  // One may run, two may wait; the worker may or may not have taken the first before the others
+  // came.
   EXPECT_GE(refused, 5);
   EXPECT_LE(refused, 6);
 }

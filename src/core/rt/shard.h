@@ -1,8 +1,8 @@
 // Shard: one thread, one event loop, and everything that belongs to it.
 //
-// A process has one shard per core (rt/runtime.h). Objects are made on a shard and stay there; between
-// shards only values and moved ownership travel, as messages into the other's bounded mailbox. That is
-// why code on a shard needs no locks.
+// A process has one shard per core (rt/runtime.h). Objects are made on a shard and stay there;
+// between shards only values and moved ownership travel, as messages into the other's bounded
+// mailbox. That is why code on a shard needs no locks.
 #pragma once
 
 #include <atomic>

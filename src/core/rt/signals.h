@@ -1,7 +1,8 @@
 // StopSignal: SIGTERM and SIGINT as a value that main() can wait for.
 //
-// The first signal ends wait(), and main() drains. A second one, while draining, ends the process at
-// once with exit code 128 + signal: data that was acknowledged is safe, what was in flight is not.
+// The first signal ends wait(), and main() drains. A second one, while draining, ends the process
+// at once with exit code 128 + signal: data that was acknowledged is safe, what was in flight is
+// not.
 #pragma once
 
 #include <boost/asio/signal_set.hpp>

@@ -1,8 +1,8 @@
 // Connection: two ends and the bytes between them, with the manners of TCP.
 //
-// What one end writes arrives at the other after a latency, in order and whole. A cut link holds bytes
-// and the news of an end alike; they go on when it is mended. A reset ends both directions at once and
-// throws away what was not read.
+// What one end writes arrives at the other after a latency, in order and whole. A cut link holds
+// bytes and the news of an end alike; they go on when it is mended. A reset ends both directions at
+// once and throws away what was not read.
 //
 // Shard: the world's only one. Lifetime: the timeline and the links outlive it.
 #pragma once
@@ -41,7 +41,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void interrupt(Side side, Errc reason);
   void finish_writing(Side side);
 
-  // The stream of this side is destroyed: the peer sees an end, or a reset if bytes were left unread.
+  // The stream of this side is destroyed: the peer sees an end, or a reset if bytes were left
+  // unread.
   void close(Side side);
   bool is_open(Side side) const { return !ends_[side].gone; }
   bool is_abandoned() const { return ends_[0].gone && ends_[1].gone; }

@@ -1,7 +1,7 @@
 // Content: the bytes of a simulated file, as pages shared between copies until one of them writes.
 //
-// Copying is cheap (a pointer a page), which makes forks of a whole disk cheap enough to try a crash
-// after every single operation. Pages never written are holes and read as zeros.
+// Copying is cheap (a pointer a page), which makes forks of a whole disk cheap enough to try a
+// crash after every single operation. Pages never written are holes and read as zeros.
 #pragma once
 
 #include <array>

@@ -1,7 +1,8 @@
 // CrashMode: what a power cut leaves of the changes that were not synced.
 //
-// A real disk may keep any of them, in any order, in part. drop_unsynced and keep_all are the two ends;
-// keep_random_subset is everything between; torn also cuts writes where a sector or a page ends.
+// A real disk may keep any of them, in any order, in part. drop_unsynced and keep_all are the two
+// ends; keep_random_subset is everything between; torn also cuts writes where a sector or a page
+// ends.
 #pragma once
 
 #include <cstdint>

@@ -189,7 +189,8 @@ TEST_F(CrashTest, GarbageFillsOnlyTheFirstSectorThatWasNotWritten) {
   EXPECT_GT(torn, 5);
 }
 
-// The way a file is replaced safely: after a crash anywhere it holds the old or the new content whole.
+// The way a file is replaced safely: after a crash anywhere it holds the old or the new content
+// whole.
 void replace(SimDisk& disk, const std::string& text) {
   {
     auto file = disk.open("/d/tmp", OpenMode::create_new).value();

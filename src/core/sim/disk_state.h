@@ -1,12 +1,14 @@
 // DiskState: files and folders with what is durable kept apart from what is only in the cache.
 //
-// It is a value: a copy is an independent disk and cheap (inodes and pages are shared until written).
-// It knows nothing of faults, handles or time; SimDisk adds these.
+// It is a value: a copy is an independent disk and cheap (inodes and pages are shared until
+// written). It knows nothing of faults, handles or time; SimDisk adds these.
 //
 // Invariants
-//   1. A file's cache is what readers see; its durable bytes are what survives a crash by themselves;
+//   1. A file's cache is what readers see; its durable bytes are what survives a crash by
+//   themselves;
 //      `pending` holds the changes since the last sync, in order.
-//   2. A name change is pending until one of the folders it touches is synced. Syncing a change makes
+//   2. A name change is pending until one of the folders it touches is synced. Syncing a change
+//   makes
 //      the earlier ones on the same names and the same file durable too: no order is inverted.
 //   3. An inode has at most one name, and at most one durable name (there are no hard links).
 #pragma once

@@ -19,8 +19,8 @@ void apply(Content& content, const Unsynced& change, const SharedBytes& bytes) {
 
 }  // namespace
 
-// The changes are applied one by one rather than taking the cache as a whole: after a failed sync the
-// cache holds bytes that the disk must never get.
+// The changes are applied one by one rather than taking the cache as a whole: after a failed sync
+// the cache holds bytes that the disk must never get.
 void DiskState::sync(InodeId id) {
   if (!inodes_.contains(id) || inode(id).pending.empty()) return;
   Inode& file = edit(id);

@@ -1,8 +1,8 @@
-// FaultPlan: which calls on a simulated disk go wrong, how, and when. Faults are data, so that a test
-// can make them up from a seed and print them.
+// FaultPlan: which calls on a simulated disk go wrong, how, and when. Faults are data, so that a
+// test can make them up from a seed and print them.
 //
-//   disk.faults().add({.call = DiskCall::sync, .nth = 3});                       the third sync: EIO
-//   disk.faults().add({.call = DiskCall::write, .posix_errno = ENOSPC, .percent = 5});
+//   disk.faults().add({.call = DiskCall::sync, .nth = 3});                       the third sync:
+//   EIO disk.faults().add({.call = DiskCall::write, .posix_errno = ENOSPC, .percent = 5});
 //   disk.faults().add({.call = DiskCall::write, .effect = FaultEffect::lose, .nth = 1});
 #pragma once
 

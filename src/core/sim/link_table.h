@@ -15,7 +15,8 @@ struct NetworkOptions {
   Duration latency{std::chrono::microseconds(100)};
   // Up to this much more for each piece of data, by chance. Order within a stream is kept.
   Duration jitter{std::chrono::microseconds(100)};
-  // What a stream holds in one direction, on the way and unread together: the writer waits beyond it.
+  // What a stream holds in one direction, on the way and unread together: the writer waits beyond
+  // it.
   std::size_t buffer_bytes = 64 * 1024;
   // The chance that a read or write moves fewer bytes than it could.
   std::uint64_t short_percent = 0;

@@ -1,7 +1,7 @@
 // SimClock: what one host believes about the time.
 //
-// All clocks of a world share one Timeline, so instants agree everywhere. The calendar is the host's
-// own: it may be wrong by a skew, and it may jump, forwards and back, as calendars do.
+// All clocks of a world share one Timeline, so instants agree everywhere. The calendar is the
+// host's own: it may be wrong by a skew, and it may jump, forwards and back, as calendars do.
 #pragma once
 
 #include "io/clock.h"

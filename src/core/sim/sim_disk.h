@@ -1,8 +1,9 @@
 // SimDisk: a file system in memory that crashes, fails and rots on request.
 //
-// It keeps to the promises of io/disk.h and to nothing more: bytes that were not synced, and names whose
-// folder was not synced, may be gone after crash(). Every call is counted and can be made to fail
-// (sim/fault_plan.h); changes can be logged and played back up to any point, to crash at every one.
+// It keeps to the promises of io/disk.h and to nothing more: bytes that were not synced, and names
+// whose folder was not synced, may be gone after crash(). Every call is counted and can be made to
+// fail (sim/fault_plan.h); changes can be logged and played back up to any point, to crash at every
+// one.
 //
 // Shard: the world's only one; not safe from several threads.
 // Lifetime: outlives the files it opened; the clock outlives the disk.
@@ -56,8 +57,8 @@ class SimDisk final : public io::Disk {
   FaultPlan& faults() { return faults_; }
   void set_capacity(std::uint64_t bytes) { capacity_bytes_ = bytes; }
 
-  // Turns a stored bit over, in the cache and on the disk. Unsynced writes would restore it: sync first.
-  // Errors: not_found; bad_request past the end.
+  // Turns a stored bit over, in the cache and on the disk. Unsynced writes would restore it: sync
+  // first. Errors: not_found; bad_request past the end.
   Status flip_bit(const std::string& path, std::uint64_t offset, unsigned bit);
 
   // Cuts the power and starts again: open files fail from now on, locks are free, the log restarts.

@@ -158,8 +158,9 @@ Result<std::size_t> SimDisk::write(InodeId id, const std::string& path, std::uin
   return count;
 }
 
-// A failed sync loses what it should have stored, and the next one succeeds without it: that is what
-// Linux file systems do, and why a caller must not try again (docs/adr/0007-durable-by-default.md).
+// A failed sync loses what it should have stored, and the next one succeeds without it: that is
+// what Linux file systems do, and why a caller must not try again
+// (docs/adr/0007-durable-by-default.md).
 Status SimDisk::sync(InodeId id, const std::string& path) {
   const Result<Verdict> verdict = enter(DiskCall::sync, path);
   verdict ? state_.sync(id) : state_.lose_pending(id);

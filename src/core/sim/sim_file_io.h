@@ -1,8 +1,8 @@
 // SimFileIo: awaited reads, writes and syncs of a SimDisk, each taking time on the virtual clock.
 //
-// The call reaches the disk at the end of its latency, so that calls running side by side may overtake
-// each other, and a crash in between finds the write not yet done. Delays of the disk's fault plan come
-// on top. Lifetime: the disk and the timeline outlive it.
+// The call reaches the disk at the end of its latency, so that calls running side by side may
+// overtake each other, and a crash in between finds the write not yet done. Delays of the disk's
+// fault plan come on top. Lifetime: the disk and the timeline outlive it.
 #pragma once
 
 #include "io/file_io.h"

@@ -1,8 +1,8 @@
 // SimFabric and SimNetwork: hosts that talk to each other in memory, over links that can be cut.
 //
-// SimFabric is the whole network and the place to break it. SimNetwork is what one host sees of it, as
-// the io::Network of its code. Addresses are names of hosts; "localhost", "127.0.0.1", "::1", and for
-// listening also "0.0.0.0" and "::", mean the host itself.
+// SimFabric is the whole network and the place to break it. SimNetwork is what one host sees of it,
+// as the io::Network of its code. Addresses are names of hosts; "localhost", "127.0.0.1", "::1",
+// and for listening also "0.0.0.0" and "::", mean the host itself.
 //
 // Shard: the world's only one. Lifetime: the fabric outlives its networks, listeners and streams.
 #pragma once
@@ -43,8 +43,8 @@ class SimFabric {
   // Closes both ends of every stream between two hosts at once.
   void reset(const std::string& a, const std::string& b);
 
-  // Ends the process on a host: its listeners are gone, its streams are reset, and the peers hear of it
-  // when the news reaches them. The host may listen and connect again at once.
+  // Ends the process on a host: its listeners are gone, its streams are reset, and the peers hear
+  // of it when the news reaches them. The host may listen and connect again at once.
   void kill(const std::string& host);
 
   // Destroys the tasks that wait on streams and listeners, for a world that ends.

@@ -1,7 +1,7 @@
 // Timeline: the virtual time of a world and everything that is still to happen in it.
 //
-// Time stands still while code runs and jumps to the earliest event when nothing else is left to do.
-// Events of the same instant happen in the order in which they were added.
+// Time stands still while code runs and jumps to the earliest event when nothing else is left to
+// do. Events of the same instant happen in the order in which they were added.
 //
 // Shard: the world's only one. Lifetime: outlives every clock, network and file of the world.
 #pragma once

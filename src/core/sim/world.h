@@ -1,15 +1,16 @@
 // SimWorld: hosts with disks, clocks and a network, in one thread, on virtual time.
 //
-// The world owns a shard and drives it by hand. When no task can go on, time jumps to the next event: a
-// day of waiting costs nothing, and the same seed gives the same history, event for event. Chance for
-// each part is derived from the seed and the part's name, so that adding a host does not disturb others.
+// The world owns a shard and drives it by hand. When no task can go on, time jumps to the next
+// event: a day of waiting costs nothing, and the same seed gives the same history, event for event.
+// Chance for each part is derived from the seed and the part's name, so that adding a host does not
+// disturb others.
 //
 //   SimWorld world(seed);
 //   SCOPED_TRACE(world.describe());
 //   auto answer = world.run(fetch(world.network("client"), world.clock("client")));
 //
-// Thread: the one that made it. Lifetime: outlives all files, listeners and streams that tests hold;
-// tasks that still wait when the world ends are destroyed with it.
+// Thread: the one that made it. Lifetime: outlives all files, listeners and streams that tests
+// hold; tasks that still wait when the world ends are destroyed with it.
 #pragma once
 
 #include <cstdint>

@@ -1,10 +1,11 @@
-// Admin: the small pages every server has — health, readiness, version, metrics — and the credentials
-// that open them.
+// Admin: the small pages every server has — health, readiness, version, metrics — and the
+// credentials that open them.
 //
 //   GET /_/v1/health    200 while the process runs
 //   GET /_/v1/ready     200 while it takes requests, 503 while it drains
 //   GET /_/v1/version   what it is, as JSON
-//   GET /_/v1/metrics   Prometheus text; /metrics is the same, because every scraper asks there first
+//   GET /_/v1/metrics   Prometheus text; /metrics is the same, because every scraper asks there
+//   first
 //
 // Shard: one of each a shard. Lifetime: what they refer to outlives them.
 #pragma once

@@ -32,7 +32,8 @@ class BodyReader final : public RequestBody {
 
   bool finished() const { return finished_; }
 
-  // True when the client waits for a `100 Continue` it has not been given, so will not send the body.
+  // True when the client waits for a `100 Continue` it has not been given, so will not send the
+  // body.
   bool continue_is_owed() const { return continue_owed_; }
 
   // What is known to be left; nothing for a chunked body.

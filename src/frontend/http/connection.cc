@@ -161,8 +161,8 @@ rt::Task<void> Connection::refuse(Error error) {
   co_return co_await linger();
 }
 
-// Closing while the client still sends would reset the connection and could destroy our last answer on
-// its way. So we say that we are done, and listen for a moment longer.
+// Closing while the client still sends would reset the connection and could destroy our last answer
+// on its way. So we say that we are done, and listen for a moment longer.
 rt::Task<void> Connection::linger() {
   stream_.finish_writing();
   watch_.allow(std::chrono::seconds(2));

@@ -1,7 +1,7 @@
 // Connection: one client, request after request.
 //
-// wait → read a head → decide → handle → answer, until the client leaves, is too slow, sends something
-// malformed, or the server drains. Between requests it holds no buffer.
+// wait → read a head → decide → handle → answer, until the client leaves, is too slow, sends
+// something malformed, or the server drains. Between requests it holds no buffer.
 //
 // Shard: one. Lifetime: the context outlives it.
 #pragma once

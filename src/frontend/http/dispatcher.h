@@ -1,8 +1,8 @@
 // Dispatcher: route, authenticate, authorise, handle — the only way to a handler.
 //
-// A request that no router knows is not found; one whose credentials are wrong is refused before its
-// body is read; one whose pair of operation and credentials is not permitted is denied; an operation
-// without a handler is not implemented. There is no other path, so none can be forgotten.
+// A request that no router knows is not found; one whose credentials are wrong is refused before
+// its body is read; one whose pair of operation and credentials is not permitted is denied; an
+// operation without a handler is not implemented. There is no other path, so none can be forgotten.
 //
 // Shard: one. Lifetime: routers, authenticator and handlers outlive it.
 #pragma once

@@ -13,8 +13,9 @@
 
 namespace leat::http {
 
-// The body of the request, pulled by the handler: nothing is read from the client before it is wanted,
-// and `100 Continue` is answered when the first read asks for it, so after routing and authentication.
+// The body of the request, pulled by the handler: nothing is read from the client before it is
+// wanted, and `100 Continue` is answered when the first read asks for it, so after routing and
+// authentication.
 class RequestBody {
  public:
   virtual ~RequestBody() = default;

@@ -23,8 +23,8 @@ Access access_to(Operation operation) {
     case Operation::ready: return kEverybody;
     case Operation::version: return kEverybody;
     case Operation::metrics: return kOperators;
-    // `leat share` is a choice to show a folder to whoever reaches the address it listens on; writing
-    // is a second choice, and without it these two have no route.
+    // `leat share` is a choice to show a folder to whoever reaches the address it listens on;
+    // writing is a second choice, and without it these two have no route.
     case Operation::read_file: return kEverybody;
     case Operation::write_file: return kOperators;
     case Operation::delete_file: return kOperators;

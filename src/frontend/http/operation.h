@@ -1,9 +1,10 @@
 // Operation: everything a client can ask of Leat over HTTP, and who may ask for it.
 //
 // One table for all front ends. A request is first routed to an Operation, then its credentials are
-// checked, then permits() is asked: only after a yes can a handler run (http/dispatcher.h). permits() is
-// two switches without a default, so a new operation or a new kind of credential does not compile until
-// somebody has decided about every pair; http/operation_test.cc lists the pairs once more, by hand.
+// checked, then permits() is asked: only after a yes can a handler run (http/dispatcher.h).
+// permits() is two switches without a default, so a new operation or a new kind of credential does
+// not compile until somebody has decided about every pair; http/operation_test.cc lists the pairs
+// once more, by hand.
 #pragma once
 
 #include <cstddef>
@@ -34,9 +35,10 @@ constexpr std::size_t kOperationCount = 0 LEAT_OPERATIONS(LEAT_X);
 
 // What a request proved about its sender. Wrong credentials are no kind: they are an error.
 enum class AuthKind : std::uint8_t {
-  anonymous,  // nothing was presented, and it may come from anywhere
-  same_machine,  // nothing was presented, but it comes from this machine, not through a browser's trick
-  admin_token,  // the bearer token that `leat serve` made
+  anonymous,     // nothing was presented, and it may come from anywhere
+  same_machine,  // nothing was presented, but it comes from this machine, not through a browser's
+                 // trick
+  admin_token,   // the bearer token that `leat serve` made
 };
 constexpr std::size_t kAuthKindCount = 3;
 

@@ -1,8 +1,8 @@
 // Pace: how patient we are with one client while a body moves.
 //
-// Only time spent waiting for the client counts: it has a grace, plus what its bytes would take at the
-// slowest rate accepted. A client that drips a byte now and then is cut; a slow but honest one is not,
-// and neither is one that waits for our disk.
+// Only time spent waiting for the client counts: it has a grace, plus what its bytes would take at
+// the slowest rate accepted. A client that drips a byte now and then is cut; a slow but honest one
+// is not, and neither is one that waits for our disk.
 #pragma once
 
 #include "http/server_options.h"

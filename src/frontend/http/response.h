@@ -1,5 +1,5 @@
-// Response: what a handler answers. The connection adds what belongs to the wire: the status line, Date,
-// framing, Connection and the request id.
+// Response: what a handler answers. The connection adds what belongs to the wire: the status line,
+// Date, framing, Connection and the request id.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,8 @@ struct MemoryBody {
 };
 
 // A range of a file. On plain connections the bytes never enter the process while they are cached;
-// cold bytes are read ahead, from `uncached` when it is there so that a scan does not flush the cache.
+// cold bytes are read ahead, from `uncached` when it is there so that a scan does not flush the
+// cache.
 struct FileBody {
   std::shared_ptr<const io::File> file;
   std::shared_ptr<const io::File> uncached;
@@ -31,8 +32,8 @@ struct FileBody {
   std::uint64_t length = 0;
 };
 
-// Bytes that are made while they are sent. If next() fails after the head went out, the connection is
-// broken off: a client never mistakes a cut body for a whole one.
+// Bytes that are made while they are sent. If next() fails after the head went out, the connection
+// is broken off: a client never mistakes a cut body for a whole one.
 class BodySource {
  public:
   virtual ~BodySource() = default;

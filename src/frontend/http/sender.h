@@ -1,8 +1,9 @@
-// Sender: puts one answer on the wire — the head that is ready, and the body in the way that suits it.
+// Sender: puts one answer on the wire — the head that is ready, and the body in the way that suits
+// it.
 //
 // Memory goes out with the head in one call. File bytes that are in the page cache are sent by the
-// kernel (sendfile); cold ones are read ahead and written, so that a disk never stalls the shard. After
-// kTurnBytes the other clients of the shard get their turn.
+// kernel (sendfile); cold ones are read ahead and written, so that a disk never stalls the shard.
+// After kTurnBytes the other clients of the shard get their turn.
 #pragma once
 
 #include <string_view>
@@ -26,7 +27,8 @@ class Sender {
       : context_(context), stream_(stream), pace_(pace) {}
 
   // Sends head and body; the head alone when `head_only`.
-  // Errors: closed, timeout (the client); io, corrupt (the body: the connection must be broken off).
+  // Errors: closed, timeout (the client); io, corrupt (the body: the connection must be broken
+  // off).
   rt::Task<void> send(std::string_view head, Response& response, bool head_only);
 
  private:

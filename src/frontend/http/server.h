@@ -1,7 +1,7 @@
 // Server: accepts connections on one shard and serves them until it is told to drain.
 //
-// drain() stops accepting, lets idle connections go, waits until the requests in flight are answered,
-// and after `limit` cuts what is left. Shard: one.
+// drain() stops accepting, lets idle connections go, waits until the requests in flight are
+// answered, and after `limit` cuts what is left. Shard: one.
 #pragma once
 
 #include <memory>
@@ -31,6 +31,9 @@ class Server {
   void serve(std::unique_ptr<io::Listener> listener);
 
   rt::Task<void> drain(Duration limit);
+
+  // Where it listens. Requires: serve() was called.
+  const io::Address& address() const { return listeners_.front()->address(); }
 
   std::size_t connections() const { return context_.watchdog.watched(); }
 

@@ -124,7 +124,8 @@ Result<std::optional<Operation>> ShareRouter::route(const http1::RequestHead& he
 
 rt::Task<Response> ReadFile::handle(http::Exchange& exchange) {
   const http1::RequestHead& head = exchange.head;
-  // Most names need no decoding, and most files are open already: then nothing is copied or awaited.
+  // Most names need no decoding, and most files are open already: then nothing is copied or
+  // awaited.
   const std::string_view raw = head.path.substr(1);
   folder::OpenFilePtr file = raw.find('%') == raw.npos ? folder_.find(raw) : nullptr;
   if (file != nullptr) co_return answer_read(head, file, raw);

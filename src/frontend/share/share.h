@@ -1,7 +1,8 @@
-// Share: a folder over HTTP — GET and HEAD with ranges and conditions, and PUT and DELETE when allowed.
+// Share: a folder over HTTP — GET and HEAD with ranges and conditions, and PUT and DELETE when
+// allowed.
 //
-// Every path that is not the native API's (`/_/…`) is the name of a file. Small files are answered from
-// memory, large ones by the kernel. A PUT is answered when its bytes and its name are durable.
+// Every path that is not the native API's (`/_/…`) is the name of a file. Small files are answered
+// from memory, large ones by the kernel. A PUT is answered when its bytes and its name are durable.
 //
 // Shard: one of each a shard. Lifetime: folder and tools outlive the handlers.
 #pragma once

@@ -1,11 +1,12 @@
 // Folder: the files below one directory, opened once and kept ready — what `leat share` serves.
 //
-// Small files are kept in memory, larger ones as open descriptors; both in one bounded least-recently-
-// used table per shard. An entry is trusted for kTrust; after that, and after any change made through
-// Leat on any shard, the file is looked at again. A reader that has an OpenFile keeps the version it
-// opened, whatever happens to the name.
+// Small files are kept in memory, larger ones as open descriptors; both in one bounded
+// least-recently- used table per shard. An entry is trusted for kTrust; after that, and after any
+// change made through Leat on any shard, the file is looked at again. A reader that has an OpenFile
+// keeps the version it opened, whatever happens to the name.
 //
-// Shard: one Folder a shard; FolderState is what they share. Paths are relative, with '/' between names.
+// Shard: one Folder a shard; FolderState is what they share. Paths are relative, with '/' between
+// names.
 #pragma once
 
 #include <atomic>
@@ -30,8 +31,8 @@ struct OpenFile {
   std::shared_ptr<const io::File> file;      // of a larger one
   std::shared_ptr<const io::File> uncached;  // bypasses the page cache; only if the file was cold
 
-  // How to read cold bytes: around the page cache the first time through the file, so that one scan of
-  // a large data set does not flush it; through the cache from then on.
+  // How to read cold bytes: around the page cache the first time through the file, so that one scan
+  // of a large data set does not flush it; through the cache from then on.
   std::shared_ptr<const io::File> cold_source(std::uint64_t length) const;
 
   mutable std::uint64_t read_bytes = 0;

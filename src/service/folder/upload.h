@@ -1,8 +1,9 @@
 // Upload: a file that is being written, invisible until it is whole and durable.
 //
-// The bytes go to a temporary name in the root; publish() syncs them, gives them their name in one step
-// and syncs that name. Readers see the old file or the new one, never a part. An upload that is not
-// published leaves nothing: its file is removed, at the latest when the folder is shared again.
+// The bytes go to a temporary name in the root; publish() syncs them, gives them their name in one
+// step and syncs that name. Readers see the old file or the new one, never a part. An upload that
+// is not published leaves nothing: its file is removed, at the latest when the folder is shared
+// again.
 //
 // Shard: one. Lifetime: state, FileIo, pool and shard outlive it.
 #pragma once

@@ -1,0 +1,45 @@
+// Arguments: the words after a subcommand, sorted into positionals, switches and settings.
+//
+// Flags may stand anywhere. A flag nobody knows is an error that names the nearest one. The parser
+// is CLI11's; this header is all the rest of the program sees of it.
+#pragma once
+
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "leat/command.h"
+#include "leat/settings.h"
+
+namespace leat::programs {
+
+struct Switch {
+  std::string_view flag;  // "--json"
+  std::string_view help;
+};
+
+struct Grammar {
+  const Command& command;
+  std::string_view positional;  // "DIR"; empty: none is taken
+  std::size_t positionals_min = 0;
+  std::size_t positionals_max = 0;
+  std::span<const Switch> switches = {};
+  bool takes_settings = false;
+  std::string_view epilogue = {};  // after the flags in --help: examples, exit codes
+};
+
+struct Arguments {
+  std::vector<std::string> positionals;
+  std::set<std::string, std::less<>> switches;
+  Flags settings;
+  std::string help;  // the text to print, when --help was given
+
+  bool has(std::string_view flag) const { return switches.contains(flag); }
+};
+
+// Errors: bad_request with one line that says what is wrong.
+Result<Arguments> parse_arguments(const Grammar& grammar, const std::vector<std::string>& words);
+
+}  // namespace leat::programs

@@ -1,0 +1,50 @@
+#include "leat/command.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+namespace leat::programs {
+
+Exit exit_for(Errc code) {
+  switch (code) {
+    case Errc::bad_request:
+    case Errc::method_not_allowed:
+    case Errc::length_required:
+    case Errc::uri_too_long:
+    case Errc::head_too_large:
+    case Errc::range_not_satisfiable: return Exit::usage;
+    case Errc::unauthenticated:
+    case Errc::denied: return Exit::denied;
+    case Errc::not_found: return Exit::not_found;
+    case Errc::conflict:
+    case Errc::precondition_failed: return Exit::conflict;
+    case Errc::timeout:
+    case Errc::unavailable:
+    case Errc::busy:
+    case Errc::closed:
+    case Errc::would_block: return Exit::temporary;
+    case Errc::corrupt: return Exit::damaged;
+    case Errc::too_large:
+    case Errc::no_space: return Exit::limit;
+    case Errc::io:
+    case Errc::internal:
+    case Errc::not_implemented:
+    case Errc::version_not_supported:
+    case Errc::cancelled: return Exit::failed;
+  }
+  return Exit::failed;
+}
+
+Exit complain(const Error& error) {
+  const std::string_view detail = error.detail();
+  fmt::print(stderr, "leat: {}\n", detail.empty() ? traits(error.code()).name : detail);
+  return exit_for(error.code());
+}
+
+Exit complain_usage(std::string_view what, std::string_view usage) {
+  fmt::print(stderr, "leat: {}\nusage: {}\n", what, usage);
+  return Exit::usage;
+}
+
+}  // namespace leat::programs

@@ -1,0 +1,60 @@
+// main() gathers what the process was given, finds the subcommand and runs it. Wiring only.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include "config/nearest.h"
+#include "leat/command.h"
+
+extern char** environ;
+
+namespace leat::programs {
+namespace {
+
+Invocation gather(int argc, char** argv) {
+  Invocation invocation;
+  if (argc > 2) invocation.words.assign(argv + 2, argv + argc);
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string_view text = *variable;
+    const std::size_t equals = text.find('=');
+    if (equals != text.npos) {
+      invocation.environment.emplace(text.substr(0, equals), text.substr(equals + 1));
+    }
+  }
+  invocation.stdout_is_terminal = isatty(STDOUT_FILENO) == 1;
+  invocation.stderr_is_terminal = isatty(STDERR_FILENO) == 1;
+  return invocation;
+}
+
+Exit unknown_command(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const Command& command : commands())
+    names.push_back(command.name);
+  const auto near = config::nearest(name, names);
+  if (near) {
+    fmt::print(stderr, "leat: unknown command {}; did you mean `leat {}`?\n", name, *near);
+  } else {
+    fmt::print(stderr, "leat: unknown command {}; `leat help` lists them\n", name);
+  }
+  return Exit::usage;
+}
+
+Exit run(int argc, char** argv) {
+  const Invocation invocation = gather(argc, argv);
+  std::string_view name = argc > 1 ? argv[1] : "help";
+  if (name == "--help" || name == "-h") name = "help";
+  if (name == "--version") name = "version";
+  for (const Command& command : commands()) {
+    if (command.name == name) return command.run(invocation);
+  }
+  return unknown_command(name);
+}
+
+}  // namespace
+}  // namespace leat::programs
+
+int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error value, not the end of the process
+  return static_cast<int>(leat::programs::run(argc, argv));
+}

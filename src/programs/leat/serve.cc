@@ -1,0 +1,98 @@
+#include <fmt/format.h>
+
+#include "admin/admin.h"
+#include "leat/arguments.h"
+#include "leat/data_directory.h"
+#include "leat/server_process.h"
+#include "leat/settings.h"
+#include "leat/subcommands.h"
+#include "leat/table.h"
+#include "leat/tls_setup.h"
+#include "leat/version.h"
+
+namespace leat::programs {
+namespace {
+
+class AdminSite final : public Site {
+ public:
+  AdminSite(const ShardTools& tools, metrics::Registry& registry)
+      : ready_(tools.draining), version_(kVersion), metrics_(registry) {}
+
+  void install(http::Dispatcher& dispatcher) override {
+    dispatcher.add_router(router_);
+    dispatcher.set_handler(http::Operation::health, health_);
+    dispatcher.set_handler(http::Operation::ready, ready_);
+    dispatcher.set_handler(http::Operation::version, version_);
+    dispatcher.set_handler(http::Operation::metrics, metrics_);
+  }
+
+ private:
+  admin::AdminRouter router_;
+  admin::Health health_;
+  admin::Ready ready_;
+  admin::Version version_;
+  admin::Metrics metrics_;
+};
+
+void announce(const std::vector<DataDirectory>& directories, const std::string& url,
+              io::Disk& disk) {
+  fmt::print("leat {} serves {}\n", kVersion, url);
+  for (const DataDirectory& directory : directories) {
+    const auto space = disk.space(directory.path());
+    const std::uint64_t free = space ? space->available_bytes : 0;
+    fmt::print("  data     {}   {} free\n", directory.path(), human_bytes(free));
+  }
+  fmt::print("  token    {}/admin-token   (for metrics from other machines)\n",
+             directories.front().path());
+  fmt::print("  next     curl {}/_/v1/health\n", url);
+  fmt::print("           curl {}/metrics\n", url);
+  fmt::print("           leat share ./shards --listen 127.0.0.1:9001\n");
+  fmt::print("  ^C drains and stops; it is safe at any time.\n");
+  std::fflush(stdout);
+}
+
+constexpr std::string_view kEpilogue =
+    "DIR is made if it is missing; give one per disk.\n"
+    "Exit codes: 2 bad flags or settings, 5 a directory is not writable, 6 the address or a\n"
+    "directory is in use, 0 after SIGTERM or ^C. See docs/reference/exit-codes.md.";
+
+Status serve(const Invocation& invocation, const Arguments& arguments) {
+  LEAT_TRY(const auto settings, load_settings(invocation, arguments.settings));
+  LEAT_TRY(const auto process, ServerProcess::make(settings, invocation));
+  io::PosixDisk disk;
+  std::vector<DataDirectory> directories;
+  for (const std::string& path : arguments.positionals) {
+    LEAT_TRY(auto directory, DataDirectory::take(disk, path));
+    directories.push_back(std::move(directory));
+  }
+  LEAT_TRY(const log::Secret token, directories.front().admin_token(process->rng()));
+  const admin::TokenAuthenticator authenticator(token);
+  LEAT_TRY(const auto tls, set_up_tls(settings, *process, &directories.front()));
+  const ServerPlan plan{
+      .settings = settings,
+      .invocation = invocation,
+      .authenticator = authenticator,
+      .upgrade = tls.upgrade.get(),
+      .make_site =
+          [&](const ShardTools& tools) {
+            return std::make_unique<AdminSite>(tools, process->metrics());
+          },
+      .announce =
+          [&](const io::Address& address) { announce(directories, tls.url(address), disk); },
+  };
+  return process->run(plan);
+}
+
+}  // namespace
+
+Exit run_serve(const Invocation& invocation) {
+  const Grammar grammar{.command = find_command("serve"),
+                        .positional = "DIR",
+                        .positionals_min = 1,
+                        .positionals_max = 64,
+                        .takes_settings = true,
+                        .epilogue = kEpilogue};
+  return run_parsed(grammar, invocation, serve);
+}
+
+}  // namespace leat::programs

@@ -1,0 +1,105 @@
+#include "leat/settings.h"
+
+#include <array>
+
+#include "io/disk.h"
+
+namespace leat::programs {
+namespace {
+
+using config::Kind;
+using config::Setting;
+
+constexpr std::string_view kDefaultFile = "leat.toml";
+
+constexpr std::array kSettings = {
+    Setting{"listen", Kind::text, "127.0.0.1:9000", "Address and port to serve on."},
+    Setting{"cores", Kind::integer, "0", "Cores to use; 0 takes all the process may use."},
+    Setting{
+        "tls", Kind::text, "off",
+        "off; auto (makes a certificate and prints its fingerprint); files (tls_cert, tls_key)."},
+    Setting{"tls_cert", Kind::text, "", "PEM file with the certificate chain, for --tls files."},
+    Setting{"tls_key", Kind::text, "", "PEM file with the private key, for --tls files."},
+    Setting{"io", Kind::text, "auto",
+            "How files are read and written: auto, uring, or psync (pread/pwrite on threads)."},
+    Setting{"io_threads", Kind::integer, "4", "Threads for file-system calls that block."},
+    Setting{"log_level", Kind::text, "info", "debug, info, warn or error."},
+    Setting{"log_format", Kind::text, "auto", "auto (text on a terminal), text or json."},
+    Setting{"drain_timeout", Kind::duration, "30s",
+            "How long requests in flight may take to finish after SIGTERM."},
+    Setting{"http.connections_max", Kind::integer, "20000", "Open connections per core."},
+    Setting{"http.head_max_bytes", Kind::bytes, "32KiB", "Largest request head; at most 60KiB."},
+    Setting{"http.target_max_bytes", Kind::bytes, "16KiB", "Longest request target."},
+    Setting{"http.fields_max", Kind::integer, "100", "Most header fields; at most 128."},
+    Setting{"http.idle_timeout", Kind::duration, "75s", "How long a connection may sit idle."},
+    Setting{"http.head_timeout", Kind::duration, "10s", "How long a request head may take."},
+    Setting{"http.body_grace", Kind::duration, "30s",
+            "How long a client may keep us waiting during one body, beyond what its rate earns."},
+    Setting{"http.body_rate_min", Kind::bytes, "16KiB",
+            "The slowest rate accepted for bodies, per second."},
+    Setting{"buffers_max_bytes", Kind::bytes, "128MiB",
+            "Memory per core for bodies that pass through the process."},
+};
+
+Result<std::string> read_text(const std::string& path) {
+  io::PosixDisk disk;
+  LEAT_TRY(const auto file, disk.open(path, io::OpenMode::read));
+  LEAT_TRY(const io::FileInfo info, file->info());
+  std::string text(info.size_bytes, '\0');
+  LEAT_TRY(const std::size_t got, file->read_at(0, std::as_writable_bytes(std::span(text))));
+  text.resize(got);
+  return text;
+}
+
+}  // namespace
+
+std::span<const Setting> server_settings() {
+  return kSettings;
+}
+
+Result<config::Config> load_settings(const Invocation& invocation, const Flags& flags) {
+  config::Sources sources;
+  sources.environment = invocation.environment;
+  sources.reserved = {"LEAT_CONFIG"};
+  std::string named;
+  if (const auto found = invocation.environment.find("LEAT_CONFIG");
+      found != invocation.environment.end()) {
+    named = found->second;
+  }
+  for (const auto& [key, text] : flags) {
+    if (key == "config") {
+      named = text;
+    } else {
+      sources.flags.emplace_back(key, text);
+    }
+  }
+  sources.toml_name = named.empty() ? std::string(kDefaultFile) : named;
+  auto text = read_text(sources.toml_name);
+  if (text) {
+    sources.toml_text = std::move(*text);
+  } else if (!named.empty() || text.error().code() != Errc::not_found) {
+    return fail(std::move(text).error());
+  }
+  return config::load(kSettings, sources);
+}
+
+Result<io::Address> listen_address(const config::Config& settings) {
+  auto address = io::Address::parse(settings.text("listen"));
+  if (address) return address;
+  return fail(Errc::bad_request, "listen: " + std::string(address.error().detail()));
+}
+
+http::ServerOptions server_options(const config::Config& settings) {
+  http::ServerOptions options;
+  options.head.head_max_bytes = settings.bytes("http.head_max_bytes");
+  options.head.target_max_bytes = settings.bytes("http.target_max_bytes");
+  options.head.fields_max = static_cast<std::size_t>(settings.integer("http.fields_max"));
+  options.connections_max = static_cast<std::size_t>(settings.integer("http.connections_max"));
+  options.idle_timeout = settings.duration("http.idle_timeout");
+  options.head_timeout = settings.duration("http.head_timeout");
+  options.body_grace = settings.duration("http.body_grace");
+  options.body_rate_min_bytes = settings.bytes("http.body_rate_min");
+  return options;
+}
+
+}  // namespace leat::programs

@@ -1,0 +1,112 @@
+#include "share/share.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "admin/admin.h"
+#include "leat/arguments.h"
+#include "leat/server_process.h"
+#include "leat/settings.h"
+#include "leat/subcommands.h"
+#include "leat/table.h"
+#include "leat/tls_setup.h"
+#include "leat/version.h"
+
+namespace leat::programs {
+namespace {
+
+class ShareSite final : public Site {
+ public:
+  ShareSite(const ShardTools& tools, folder::FolderState& state, metrics::Registry& registry,
+            bool writable)
+      : files_(state, tools.clock),
+        router_(writable),
+        read_(files_),
+        write_(state, {tools.shard, tools.file_io, tools.body_buffers, tools.rng}),
+        delete_(files_),
+        ready_(tools.draining),
+        version_(kVersion),
+        metrics_(registry) {}
+
+  void install(http::Dispatcher& dispatcher) override {
+    dispatcher.add_router(admin_router_);
+    dispatcher.add_router(router_);
+    dispatcher.set_handler(http::Operation::health, health_);
+    dispatcher.set_handler(http::Operation::ready, ready_);
+    dispatcher.set_handler(http::Operation::version, version_);
+    dispatcher.set_handler(http::Operation::metrics, metrics_);
+    dispatcher.set_handler(http::Operation::read_file, read_);
+    dispatcher.set_handler(http::Operation::write_file, write_);
+    dispatcher.set_handler(http::Operation::delete_file, delete_);
+  }
+
+ private:
+  folder::Folder files_;
+  admin::AdminRouter admin_router_;
+  share::ShareRouter router_;
+  share::ReadFile read_;
+  share::WriteFile write_;
+  share::DeleteFile delete_;
+  admin::Health health_;
+  admin::Ready ready_;
+  admin::Version version_;
+  admin::Metrics metrics_;
+};
+
+constexpr std::array kSwitches = {
+    Switch{"--writable",
+           "Also take PUT and DELETE, from this machine only; durable when answered."},
+};
+
+constexpr std::string_view kEpilogue =
+    "Serves every file below DIR at its own path, with ranges and ETags, for curl, browsers and\n"
+    "webdataset:  wds.WebDataset(\"http://127.0.0.1:9000/train-{000000..000099}.tar\")\n"
+    "Symbolic links that leave DIR are not followed. Nothing is written to DIR unless --writable.";
+
+Status share(const Invocation& invocation, const Arguments& arguments) {
+  LEAT_TRY(const auto settings, load_settings(invocation, arguments.settings));
+  LEAT_TRY(const auto process, ServerProcess::make(settings, invocation));
+  const std::string& path = arguments.positionals.front();
+  const bool writable = arguments.has("--writable");
+  LEAT_TRY(io::PosixDisk disk, io::PosixDisk::below(path));
+  if (writable) LEAT_DO(folder::Upload::clean(disk));
+  folder::FolderState state(disk, process->pool(), {});
+  // Nobody is told this token: operators of a shared folder come from this machine.
+  const log::Secret token(
+      fmt::format("{:016x}{:016x}", process->rng().next(), process->rng().next()));
+  const admin::TokenAuthenticator authenticator(token);
+  LEAT_TRY(const auto tls, set_up_tls(settings, *process, nullptr));
+  const ServerPlan plan{
+      .settings = settings,
+      .invocation = invocation,
+      .authenticator = authenticator,
+      .upgrade = tls.upgrade.get(),
+      .make_site =
+          [&](const ShardTools& tools) {
+            return std::make_unique<ShareSite>(tools, state, process->metrics(), writable);
+          },
+      .announce =
+          [&](const io::Address& address) {
+            fmt::print("leat {} shares {} at {}{}\n  ^C drains and stops.\n", kVersion, path,
+                       tls.url(address), writable ? " (writable from this machine)" : "");
+            std::fflush(stdout);
+          },
+  };
+  return process->run(plan);
+}
+
+}  // namespace
+
+Exit run_share(const Invocation& invocation) {
+  const Grammar grammar{.command = find_command("share"),
+                        .positional = "DIR",
+                        .positionals_min = 1,
+                        .positionals_max = 1,
+                        .switches = kSwitches,
+                        .takes_settings = true,
+                        .epilogue = kEpilogue};
+  return run_parsed(grammar, invocation, share);
+}
+
+}  // namespace leat::programs

@@ -1,0 +1,98 @@
+#include "leat/table.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "base/check.h"
+#include "leat/subcommands.h"
+#include "leat/version.h"
+
+namespace leat::programs {
+namespace {
+
+constexpr std::array kCommands = {
+    Command{"serve", "DIR… [flags]", "Start a store on one or more directories.", run_serve},
+    Command{"share", "DIR [--writable] [flags]", "Serve a folder of files over HTTP.", run_share},
+    Command{"config", "show [--json] [flags]", "Show the effective settings and their origin.",
+            run_config},
+    Command{"version", "[--json]", "Say which version this is.", run_version},
+    Command{"help", "[COMMAND]", "Show this, or the help of one command.", run_help},
+};
+
+constexpr std::array kVersionSwitches = {Switch{"--json", "As JSON."}};
+
+Status show_version(const Invocation&, const Arguments& arguments) {
+  if (arguments.has("--json")) {
+    fmt::print("{}\n", nlohmann::json{{"name", "leat"}, {"version", kVersion}}.dump());
+  } else {
+    fmt::print("leat {}\n", kVersion);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::span<const Command> commands() {
+  return kCommands;
+}
+
+const Command& find_command(std::string_view name) {
+  for (const Command& command : kCommands) {
+    if (command.name == name) return command;
+  }
+  LEAT_CHECK(false);
+}
+
+Exit run_parsed(const Grammar& grammar, const Invocation& invocation,
+                Status (*body)(const Invocation&, const Arguments&)) {
+  const auto arguments = parse_arguments(grammar, invocation.words);
+  if (!arguments) {
+    return complain_usage(arguments.error().detail(),
+                          fmt::format("leat {} {}", grammar.command.name, grammar.command.usage));
+  }
+  if (!arguments->help.empty()) {
+    fmt::print("{}", arguments->help);
+    return Exit::done;
+  }
+  const Status outcome = body(invocation, *arguments);
+  return outcome ? Exit::done : complain(outcome.error());
+}
+
+std::string human_bytes(std::uint64_t bytes) {
+  constexpr std::array<std::string_view, 5> kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
+  double value = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  while (value >= 1024 && unit + 1 < kUnits.size()) {
+    value /= 1024;
+    ++unit;
+  }
+  const int decimals = unit == 0 || value >= 100 ? 0 : 1;
+  return fmt::format("{:.{}f} {}", value, decimals, kUnits[unit]);
+}
+
+Exit run_version(const Invocation& invocation) {
+  const Grammar grammar{
+      .command = find_command("version"), .positional = {}, .switches = kVersionSwitches};
+  return run_parsed(grammar, invocation, show_version);
+}
+
+Exit run_help(const Invocation& invocation) {
+  if (!invocation.words.empty()) {
+    for (const Command& command : kCommands) {
+      if (command.name != invocation.words.front() || command.name == "help") continue;
+      Invocation asking = invocation;
+      asking.words = {"--help"};
+      return command.run(asking);
+    }
+  }
+  fmt::print("leat {}: storage that feeds training jobs\n\nusage: leat COMMAND …\n\n", kVersion);
+  for (const Command& command : kCommands) {
+    fmt::print("  {:<10}{}\n", command.name, command.summary);
+  }
+  fmt::print("\n`leat COMMAND --help` tells more. Exit codes: docs/reference/exit-codes.md.\n");
+  return Exit::done;
+}
+
+}  // namespace leat::programs

@@ -1,0 +1,24 @@
+// The table of subcommands, and the few lines each of them shares.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "leat/arguments.h"
+#include "leat/command.h"
+
+namespace leat::programs {
+
+// Requires: a command of that name is in the table.
+const Command& find_command(std::string_view name);
+
+// Parses the words, prints --help or what is wrong, runs `body`, and turns its outcome into an exit
+// code.
+Exit run_parsed(const Grammar& grammar, const Invocation& invocation,
+                Status (*body)(const Invocation&, const Arguments&));
+
+// "412 GiB"
+std::string human_bytes(std::uint64_t bytes);
+
+}  // namespace leat::programs
