@@ -1,0 +1,1 @@
+"""What every benchmark shares: servers, load, rounds, medians and the report."""
