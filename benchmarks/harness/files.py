@@ -70,11 +70,10 @@ def resident_bytes(path: Path) -> int:
 
 
 def make_cold(files: list[Path]) -> None:
-    """Drives the files out of the page cache. Raises when more than one percent stays."""
+    """Drives written-back files out of the page cache. Raises when over one percent stays."""
     for path in files:
         descriptor = os.open(path, os.O_RDONLY)
         try:
-            os.fsync(descriptor)
             os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
         finally:
             os.close(descriptor)
