@@ -8,7 +8,7 @@ from harness.errors import BenchmarkError
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build" / "release"
-LEAT = BUILD / "src" / "programs" / "leat" / "leat"
+LEAT = BUILD / "src" / "programs" / "leat"
 HTTP_LOAD = BUILD / "benchmarks" / "http_load"
 
 
