@@ -105,9 +105,10 @@ class SimDisk::OpenFile final : public io::File {
 };
 
 Result<InodeId> SimDisk::find_or_create(const std::string& path, io::OpenMode mode) {
-  const bool may_create = mode == io::OpenMode::create || mode == io::OpenMode::create_new;
+  const bool must_create = mode == io::OpenMode::create_new || mode == io::OpenMode::create_private;
+  const bool may_create = must_create || mode == io::OpenMode::create;
   Result<InodeId> found = state_.find(path);
-  if (found && mode == io::OpenMode::create_new) return fail(Error::from_errno(EEXIST, path));
+  if (found && must_create) return fail(Error::from_errno(EEXIST, path));
   if (found || !may_create || found.error().code() != Errc::not_found) return found;
   LEAT_TRY(const InodeId id, state_.create_file(path, clock_.wall_now()));
   log({.call = DiskCall::open, .path = path, .inode = id});

@@ -10,6 +10,31 @@
 namespace leat::programs {
 namespace {
 
+// CLI11's help, with the usage line that the table of commands gives.
+class HelpText final : public CLI::Formatter {
+ public:
+  explicit HelpText(const Command& command) : command_(command) {}
+  std::string make_usage(const CLI::App*, std::string) const override {
+    return fmt::format("\nusage: leat {} {}\n\n", command_.name, command_.usage);
+  }
+  std::string make_positionals(const CLI::App*) const override { return ""; }
+
+ private:
+  const Command& command_;
+};
+
+std::string_view placeholder(config::Kind kind) {
+  switch (kind) {
+    case config::Kind::text: return "TEXT";
+    case config::Kind::integer: return "N";
+    case config::Kind::boolean: return "yes|no";
+    case config::Kind::bytes: return "SIZE";
+    case config::Kind::duration: return "TIME";
+    case config::Kind::list: return "A,B";
+  }
+  return "";
+}
+
 // "unknown flag --listn; did you mean --listen?"
 std::string unknown_flag(const CLI::App& app, const std::string& word) {
   std::vector<std::string> names;
@@ -24,22 +49,22 @@ std::string unknown_flag(const CLI::App& app, const std::string& word) {
   return fmt::format("unknown flag {}; see --help", flag);
 }
 
-std::string describe(const CLI::App& app, const CLI::ParseError& error,
-                     const std::vector<std::string>& words) {
-  if (error.get_name() == "ExtrasError") {
-    for (const std::string& word : app.remaining()) {
-      if (word.starts_with("-")) return unknown_flag(app, word);
-    }
-    const std::string last = words.empty() ? "" : app.remaining().front();
-    return fmt::format("unexpected argument {}", last);
+// What the grammar has no place for: a flag nobody knows, or a word too many.
+Status refuse_extras(const CLI::App& app) {
+  const std::vector<std::string> extras = app.remaining();
+  for (const std::string& word : extras) {
+    if (word.starts_with("-")) return fail(Errc::bad_request, unknown_flag(app, word));
   }
-  return error.what();
+  if (extras.empty()) return {};
+  return fail(Errc::bad_request, fmt::format("unexpected argument {}", extras.front()));
 }
 
 }  // namespace
 
 Result<Arguments> parse_arguments(const Grammar& grammar, const std::vector<std::string>& words) {
   CLI::App app(std::string(grammar.command.summary), fmt::format("leat {}", grammar.command.name));
+  app.formatter(std::make_shared<HelpText>(grammar.command));
+  app.allow_extras();
   app.footer(std::string(grammar.epilogue));
   Arguments arguments;
   if (!grammar.positional.empty()) {
@@ -53,11 +78,15 @@ Result<Arguments> parse_arguments(const Grammar& grammar, const std::vector<std:
     app.add_flag(std::string(s.flag), switched[std::string(s.flag)], std::string(s.help));
   }
   std::map<std::string, std::string> given;
+  std::map<std::string, const CLI::Option*> setting_options;
   if (grammar.takes_settings) {
-    app.add_option("--config", given["config"], "Configuration file instead of ./leat.toml.");
+    setting_options["config"] =
+        app.add_option("--config", given["config"], "Configuration file instead of ./leat.toml.");
     for (const config::Setting& setting : server_settings()) {
       const std::string help = fmt::format("{} [{}]", setting.help, setting.default_text);
-      app.add_option(config::flag_name(setting), given[std::string(setting.key)], help);
+      const std::string key(setting.key);
+      setting_options[key] = app.add_option(config::flag_name(setting), given[key], help)
+                                 ->type_name(std::string(placeholder(setting.kind)));
     }
   }
   try {
@@ -67,13 +96,14 @@ Result<Arguments> parse_arguments(const Grammar& grammar, const std::vector<std:
     arguments.help = app.help();
     return arguments;
   } catch (const CLI::ParseError& error) {
-    return fail(Errc::bad_request, describe(app, error, words));
+    return fail(Errc::bad_request, error.what());
   }
+  LEAT_DO(refuse_extras(app));
   for (const auto& [flag, on] : switched) {
     if (on) arguments.switches.insert(flag);
   }
-  for (const auto& [key, text] : given) {
-    if (!text.empty()) arguments.settings.emplace_back(key, text);
+  for (const auto& [key, option] : setting_options) {
+    if (option->count() > 0) arguments.settings.emplace_back(key, given[key]);
   }
   return arguments;
 }

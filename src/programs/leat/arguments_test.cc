@@ -1,0 +1,75 @@
+#include "leat/arguments.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "leat/table.h"
+
+namespace leat::programs {
+namespace {
+
+constexpr std::array kSwitches = {Switch{"--json", "As JSON."}};
+
+Result<Arguments> parse(const std::vector<std::string>& words) {
+  const Grammar grammar{.command = find_command("serve"),
+                        .positional = "DIR",
+                        .positionals_min = 1,
+                        .positionals_max = 2,
+                        .switches = kSwitches,
+                        .takes_settings = true};
+  return parse_arguments(grammar, words);
+}
+
+TEST(Arguments, FlagsMayStandAnywhere) {
+  const auto arguments = parse({"a", "--listen", "127.0.0.1:1", "b", "--json", "--cores=2"});
+  ASSERT_TRUE(arguments.has_value()) << arguments.error().message();
+  EXPECT_EQ(arguments->positionals, (std::vector<std::string>{"a", "b"}));
+  EXPECT_TRUE(arguments->has("--json"));
+  const Flags expected = {{"cores", "2"}, {"listen", "127.0.0.1:1"}};
+  EXPECT_EQ(arguments->settings, expected);
+}
+
+TEST(Arguments, AMistypedFlagNamesTheNearestOne) {
+  const auto arguments = parse({"a", "--listn", "x"});
+  ASSERT_FALSE(arguments.has_value());
+  EXPECT_EQ(arguments.error().code(), Errc::bad_request);
+  EXPECT_EQ(arguments.error().detail(), "unknown flag --listn; did you mean --listen?");
+}
+
+TEST(Arguments, TooFewAndTooManyPositionalsAreErrors) {
+  EXPECT_FALSE(parse({}).has_value());
+  EXPECT_FALSE(parse({"a", "b", "c"}).has_value());
+}
+
+TEST(Arguments, AnEmptyValueIsAValue) {
+  const auto arguments = parse({"a", "--tls-cert", ""});
+  ASSERT_TRUE(arguments.has_value());
+  const Flags expected = {{"tls_cert", ""}};
+  EXPECT_EQ(arguments->settings, expected);
+}
+
+TEST(Arguments, HelpListsEverySetting) {
+  const auto arguments = parse({"--help"});
+  ASSERT_TRUE(arguments.has_value());
+  for (const config::Setting& setting : server_settings()) {
+    EXPECT_NE(arguments->help.find(config::flag_name(setting)), std::string::npos) << setting.key;
+  }
+}
+
+TEST(Table, EveryErrorHasAnExitCodeOtherThanDone) {
+  for (int i = 0; i <= static_cast<int>(Errc::would_block); ++i) {
+    EXPECT_NE(exit_for(static_cast<Errc>(i)), Exit::done) << i;
+  }
+  EXPECT_EQ(exit_for(Errc::conflict), Exit::conflict);
+  EXPECT_EQ(exit_for(Errc::denied), Exit::denied);
+}
+
+TEST(Table, BytesAreShownInUnitsPeopleRead) {
+  EXPECT_EQ(human_bytes(0), "0 B");
+  EXPECT_EQ(human_bytes(1536), "1.5 KiB");
+  EXPECT_EQ(human_bytes(std::uint64_t{412} << 30), "412 GiB");
+}
+
+}  // namespace
+}  // namespace leat::programs
