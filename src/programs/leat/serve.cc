@@ -35,8 +35,9 @@ class AdminSite final : public Site {
 };
 
 void announce(const std::vector<DataDirectory>& directories, const std::string& url,
-              io::Disk& disk) {
+              const std::string& fingerprint, io::Disk& disk) {
   fmt::print("leat {} serves {}\n", kVersion, url);
+  if (!fingerprint.empty()) fmt::print("  certificate fingerprint (SHA-256)  {}\n", fingerprint);
   for (const DataDirectory& directory : directories) {
     const auto space = disk.space(directory.path());
     const std::uint64_t free = space ? space->available_bytes : 0;
@@ -78,7 +79,9 @@ Status serve(const Invocation& invocation, const Arguments& arguments) {
             return std::make_unique<AdminSite>(tools, process->metrics());
           },
       .announce =
-          [&](const io::Address& address) { announce(directories, tls.url(address), disk); },
+          [&](const io::Address& address) {
+            announce(directories, tls.url(address), tls.fingerprint, disk);
+          },
   };
   return process->run(plan);
 }

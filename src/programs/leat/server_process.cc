@@ -178,7 +178,12 @@ Status ServerProcess::start_shard(const ServerPlan& plan, rt::Shard& shard,
 
 Status ServerProcess::run(const ServerPlan& plan) {
   LEAT_TRY(const io::Address address, listen_address(plan.settings));
-  LEAT_DO(io::TcpNetwork::check_unused(address));
+  if (Status unused = io::TcpNetwork::check_unused(address); !unused) {
+    if (unused.error().code() != Errc::conflict) return unused;
+    return fail(Errc::conflict, fmt::format("{} is in use by another program; choose another "
+                                            "address with --listen",
+                                            address.to_string()));
+  }
   rt::StopSignal stop(runtime_.shard(0));
   io::Address bound = address;
   for (std::uint32_t i = 0; i < runtime_.size(); ++i) {

@@ -41,6 +41,8 @@ constexpr std::array kSettings = {
             "Memory per core for bodies that pass through the process."},
 };
 
+}  // namespace
+
 Result<std::string> read_text(const std::string& path) {
   io::PosixDisk disk;
   LEAT_TRY(const auto file, disk.open(path, io::OpenMode::read));
@@ -50,8 +52,6 @@ Result<std::string> read_text(const std::string& path) {
   text.resize(got);
   return text;
 }
-
-}  // namespace
 
 std::span<const Setting> server_settings() {
   return kSettings;

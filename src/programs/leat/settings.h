@@ -24,6 +24,9 @@ using Flags = std::vector<std::pair<std::string, std::string>>;
 // Errors: bad_request with everything that is wrong; not_found for a file that was named.
 Result<config::Config> load_settings(const Invocation& invocation, const Flags& flags);
 
+// The whole text of a file that the settings name. Errors: not_found, denied, io.
+Result<std::string> read_text(const std::string& path);
+
 // Typed views of the settings.
 Result<io::Address> listen_address(const config::Config& settings);
 http::ServerOptions server_options(const config::Config& settings);

@@ -88,8 +88,12 @@ Status share(const Invocation& invocation, const Arguments& arguments) {
           },
       .announce =
           [&](const io::Address& address) {
-            fmt::print("leat {} shares {} at {}{}\n  ^C drains and stops.\n", kVersion, path,
-                       tls.url(address), writable ? " (writable from this machine)" : "");
+            fmt::print("leat {} shares {} at {}{}\n", kVersion, path, tls.url(address),
+                       writable ? " (writable from this machine)" : "");
+            if (!tls.fingerprint.empty()) {
+              fmt::print("  certificate fingerprint (SHA-256)  {}\n", tls.fingerprint);
+            }
+            fmt::print("  ^C drains and stops.\n");
             std::fflush(stdout);
           },
   };
