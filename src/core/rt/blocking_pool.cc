@@ -31,6 +31,10 @@ std::size_t BlockingPool::queue_depth() const {
 }
 
 Status BlockingPool::submit(Job job) {
+  if (threads_.empty()) {
+    job();
+    return {};
+  }
   {
     const std::lock_guard lock(mutex_);
     if (jobs_.size() >= queue_max_) return fail(Errc::busy, "pool " + name_ + " is full");

@@ -4,6 +4,9 @@
 // A task awaits run(); the work happens on a pool thread and the task goes on at home, on its
 // shard. The queue is bounded: when it is full, run() answers `busy` at once, so that overload is
 // refused instead of remembered. Safe to share between shards.
+//
+// A pool without threads works on the spot, in the caller's thread: simulations need every step in
+// one order, and their disks never block.
 #pragma once
 
 #include <condition_variable>

@@ -145,6 +145,16 @@ TEST(BlockingPool, RunsWorkElsewhereAndReturnsItsValue) {
   EXPECT_EQ(got, "from the pool");
 }
 
+TEST(BlockingPool, WithoutThreadsWorksOnTheSpotAndStillAnswersLater) {
+  BlockingPool pool("test", 0, 1);
+  Shard shard(ShardId(0));
+  std::string got;
+  shard.spawn(run_on_pool(pool, got), [](Status s) { EXPECT_TRUE(s.has_value()); });
+  EXPECT_EQ(got, "") << "a task is woken through its shard's queue, never from inside";
+  shard.context().poll();
+  EXPECT_EQ(got, "from the pool");
+}
+
 Task<void> wait_for(BlockingPool& pool, std::latch& go) {
   auto work = [&go]() -> Status {
     go.wait();
