@@ -8,7 +8,11 @@ namespace leat::http {
 
 BodyReader::BodyReader(io::Stream& stream, InputBuffer& input, Pace& pace,
                        const http1::RequestHead& head)
-    : stream_(stream), input_(input), pace_(pace), left_(head.content_length.value_or(0)) {
+    : stream_(stream),
+      input_(input),
+      pace_(pace),
+      head_end_(input.begin),
+      left_(head.content_length.value_or(0)) {
   if (head.chunked) decoder_.emplace();
   finished_ = !head.chunked && left_ == 0;
   continue_owed_ = head.expects_continue && !finished_;
@@ -51,8 +55,9 @@ rt::Task<std::size_t> BodyReader::read_plain(MutableBytes target) {
 rt::Task<std::size_t> BodyReader::read_chunked(MutableBytes target) {
   while (payload_.empty()) {
     if (input_.size() == 0) {
-      input_.begin = input_.end = 0;
-      LEAT_CO_TRY(input_.end, co_await receive(input_.bytes));
+      input_.begin = input_.end = head_end_;
+      LEAT_CO_TRY(const std::size_t got, co_await receive(input_.bytes.subspan(head_end_)));
+      input_.end += got;
     }
     LEAT_CO_TRY(const auto step, decoder_->step(input_.unread()));
     input_.begin += step.consumed;

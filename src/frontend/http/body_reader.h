@@ -49,6 +49,7 @@ class BodyReader final : public RequestBody {
   io::Stream& stream_;
   InputBuffer& input_;
   Pace& pace_;
+  const std::size_t head_end_;                    // in the buffer; the head is still in use
   std::optional<http1::ChunkedDecoder> decoder_;  // of a chunked body
   std::uint64_t left_ = 0;                        // of a body with a length
   Bytes payload_;                                 // decoded, not yet handed out

@@ -1,5 +1,6 @@
 #include "http/server.h"
 
+#include "base/check.h"
 #include "http/connection.h"
 
 namespace leat::http {
@@ -8,6 +9,12 @@ namespace {
 constexpr Duration kPauseWhenBusy = std::chrono::milliseconds(100);
 
 }  // namespace
+
+Server::Server(ServerContext& context, StreamUpgrade* upgrade)
+    : context_(context), upgrade_(upgrade) {
+  LEAT_CHECK(context.head_buffers.buffer_bytes() >=
+             context.options.head.head_max_bytes + kBodyRoomBytes);
+}
 
 void Server::serve(std::unique_ptr<io::Listener> listener) {
   listeners_.push_back(std::move(listener));

@@ -25,7 +25,8 @@ class StreamUpgrade {
 class Server {
  public:
   // `upgrade` may be null: plain connections. Lifetime: context and upgrade outlive the server.
-  Server(ServerContext& context, StreamUpgrade* upgrade) : context_(context), upgrade_(upgrade) {}
+  // Requires: the context's buffers are as large as ServerContext says.
+  Server(ServerContext& context, StreamUpgrade* upgrade);
 
   // Serves connections of this listener from now on.
   void serve(std::unique_ptr<io::Listener> listener);

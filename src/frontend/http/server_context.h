@@ -36,6 +36,9 @@ class DateCache {
   http1::DateText text_{WallTime{}};
 };
 
+// A chunked body passes through the buffer of its request, behind the head: room is kept for it.
+constexpr std::size_t kBodyRoomBytes = 4096;
+
 struct ServerContext {
   rt::Shard& shard;
   const ServerOptions& options;
@@ -43,7 +46,7 @@ struct ServerContext {
   io::Clock& clock;
   io::Watchdog& watchdog;
   io::FileIo& file_io;
-  io::BufferPool& head_buffers;  // one a connection that has a request; holds head_max_bytes
+  io::BufferPool& head_buffers;  // one a request; holds head_max_bytes and kBodyRoomBytes
   io::BufferPool& body_buffers;  // for bytes that must pass through the process
   ServerMetrics& metrics;
   log::Logger& logger;

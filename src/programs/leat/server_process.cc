@@ -103,7 +103,7 @@ struct ServerProcess::ShardServer {
         file_io(std::move(files)),
         network(on, io::TcpOptions{}),
         watchdog(process.clock_, kWatchPeriod),
-        head_buffers(round_up_to_page(process.options_.head.head_max_bytes),
+        head_buffers(round_up_to_page(process.options_.head.head_max_bytes + http::kBodyRoomBytes),
                      process.options_.connections_max),
         body_buffers(kBodyBufferBytes, plan.settings.bytes("buffers_max_bytes") / kBodyBufferBytes),
         dispatcher(plan.authenticator),
