@@ -30,6 +30,13 @@ std::optional<std::uint64_t> BodyReader::left_bytes() const {
 
 rt::Task<std::size_t> BodyReader::read(MutableBytes target) {
   if (finished_ || target.empty()) co_return std::size_t{0};
+  if (broken_) co_return fail(Errc::closed, "read after the body was found broken");
+  auto got = co_await read_some(target);
+  broken_ = !got;
+  co_return got;
+}
+
+rt::Task<std::size_t> BodyReader::read_some(MutableBytes target) {
   if (continue_owed_) LEAT_CO_DO(co_await give_continue());
   if (decoder_) co_return co_await read_chunked(target);
   co_return co_await read_plain(target);

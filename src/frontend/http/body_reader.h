@@ -32,6 +32,9 @@ class BodyReader final : public RequestBody {
 
   bool finished() const { return finished_; }
 
+  // True after a read that failed: where the body ends is not known any more.
+  bool is_broken() const { return broken_; }
+
   // True when the client waits for a `100 Continue` it has not been given, so will not send the
   // body.
   bool continue_is_owed() const { return continue_owed_; }
@@ -40,6 +43,7 @@ class BodyReader final : public RequestBody {
   std::optional<std::uint64_t> left_bytes() const;
 
  private:
+  rt::Task<std::size_t> read_some(MutableBytes target);
   rt::Task<void> give_continue();
   rt::Task<std::size_t> receive(MutableBytes target);
   rt::Task<std::size_t> read_plain(MutableBytes target);
@@ -54,6 +58,7 @@ class BodyReader final : public RequestBody {
   std::uint64_t left_ = 0;                        // of a body with a length
   Bytes payload_;                                 // decoded, not yet handed out
   bool finished_ = false;
+  bool broken_ = false;
   bool continue_owed_ = false;
 };
 

@@ -134,7 +134,7 @@ rt::Task<bool> Connection::answer() {
 // A body nobody wanted is read to its end when it is short, so that the next request can follow.
 rt::Task<bool> Connection::discard(BodyReader& body) {
   if (body.finished()) co_return true;
-  if (body.continue_is_owed()) co_return false;
+  if (body.is_broken() || body.continue_is_owed()) co_return false;
   const auto left = body.left_bytes();
   if (left.value_or(0) > context_.options.discard_max_bytes) co_return false;
   std::array<std::byte, 4096> trash;
