@@ -44,8 +44,19 @@ rt::Task<std::size_t> BodyReader::read_some(MutableBytes target) {
 
 rt::Task<void> BodyReader::give_continue() {
   continue_owed_ = false;
-  std::array<Bytes, 1> pieces = {as_bytes("HTTP/1.1 100 Continue\r\n\r\n")};
-  co_return co_await io::write_all(stream_, pieces);
+  std::array<Bytes, 1> line = {as_bytes("HTTP/1.1 100 Continue\r\n\r\n")};
+  std::span<Bytes> pieces = line;
+  while (!pieces.empty()) {
+    auto sent = stream_.try_write(pieces, io::Flush::now);
+    if (sent) {
+      pieces = io::drop_front(pieces, *sent);
+    } else if (sent.error().code() == Errc::would_block) {
+      LEAT_CO_DO(co_await pace_.wait(stream_, io::Interest::write));
+    } else {
+      co_return fail(std::move(sent).error());
+    }
+  }
+  co_return Status{};
 }
 
 rt::Task<std::size_t> BodyReader::read_plain(MutableBytes target) {
