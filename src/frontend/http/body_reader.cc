@@ -33,6 +33,7 @@ rt::Task<std::size_t> BodyReader::read(MutableBytes target) {
   if (broken_) co_return fail(Errc::closed, "read after the body was found broken");
   auto got = co_await read_some(target);
   broken_ = !got;
+  received_bytes_ += got.value_or(0);
   co_return got;
 }
 

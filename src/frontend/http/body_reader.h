@@ -32,6 +32,9 @@ class BodyReader final : public RequestBody {
 
   bool finished() const { return finished_; }
 
+  // Bytes of the body that were handed out.
+  std::uint64_t received_bytes() const { return received_bytes_; }
+
   // True after a read that failed: where the body ends is not known any more.
   bool is_broken() const { return broken_; }
 
@@ -57,6 +60,7 @@ class BodyReader final : public RequestBody {
   std::optional<http1::ChunkedDecoder> decoder_;  // of a chunked body
   std::uint64_t left_ = 0;                        // of a body with a length
   Bytes payload_;                                 // decoded, not yet handed out
+  std::uint64_t received_bytes_ = 0;
   bool finished_ = false;
   bool broken_ = false;
   bool continue_owed_ = false;

@@ -113,13 +113,13 @@ rt::Task<bool> Connection::answer() {
                       .operation = decision->operation,
                       .auth = decision->auth};
     auto handled = co_await decision->handler->handle(exchange);
+    context_.metrics.received_bytes.add(body.received_bytes());
     if (!handled && is_gone(handled.error().code())) co_return fail(std::move(handled).error());
     response = handled ? std::move(*handled) : Response::of_error(handled.error());
     if (!handled && handled.error().code() == Errc::timeout) context_.metrics.client_timeouts.add();
   } else {
     response = Response::of_error(decision.error());
   }
-  context_.metrics.received_bytes.add(pace.moved_bytes());
   LEAT_CO_TRY(const bool body_is_read, co_await discard(body));
   const bool reusable = head_.keep_alive && body_is_read && !response.close && !context_.draining;
   write_head(response, reusable);

@@ -17,7 +17,6 @@ class Pace {
       : options_(options), watch_(watch) {}
 
   void moved(std::uint64_t bytes) { moved_bytes_ += bytes; }
-  std::uint64_t moved_bytes() const { return moved_bytes_; }
 
   // Waits for the stream within what is left of the patience.
   rt::Task<void> wait(io::Stream& stream, io::Interest interest);
