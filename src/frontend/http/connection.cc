@@ -121,6 +121,11 @@ rt::Task<bool> Connection::answer() {
     response = Response::of_error(decision.error());
   }
   LEAT_CO_TRY(const bool body_is_read, co_await discard(body));
+  if (!length_of(response) && head_.version == http1::Version::http10) {
+    // It does not know chunks, and a body that ends with the connection cannot be told from a cut
+    // one.
+    response = Response::of_error(Error(Errc::version_not_supported, "this answer needs HTTP/1.1"));
+  }
   const bool reusable = head_.keep_alive && body_is_read && !response.close && !context_.draining;
   write_head(response, reusable);
   Sender sender(context_, stream_, pace);
