@@ -61,7 +61,10 @@ rt::Task<bool> Connection::read_head() {
     Status readable = co_await stream_.wait(io::Interest::read);
     if (!readable) co_return false;  // idle too long, or draining: nobody loses anything
     buffer_ = context_.head_buffers.try_acquire();
-    if (!buffer_) co_return fail(Errc::busy, "no buffer left for a request");
+    if (!buffer_) {
+      LEAT_CO_DO(co_await refuse(Error(Errc::busy, "too many requests at once")));
+      co_return false;
+    }
     input_ = InputBuffer{.bytes = buffer_.bytes()};
   }
   watch_.allow(context_.options.head_timeout);
