@@ -216,7 +216,9 @@ void Connection::report(const Operation* operation, const Response& response, In
                         const Status& sent) {
   const Duration took = context_.clock.now() - began;
   context_.metrics.answered(operation, response.status(), took);
-  if (!sent && !is_gone(sent.error().code()) && sent.error().code() != Errc::timeout) {
+  if (!sent && sent.error().code() == Errc::timeout) {
+    context_.metrics.client_timeouts.add();
+  } else if (!sent && !is_gone(sent.error().code())) {
     context_.metrics.broken_responses.add();
     context_.logger.error(
         "answer broken off",
