@@ -158,6 +158,9 @@ rt::Task<bool> Connection::discard(BodyReader& body) {
 rt::Task<void> Connection::refuse(Error error) {
   Response response = Response::of_error(error);
   request_id_ = context_.next_request_id++;
+  // What the views show is of the request before, in a buffer that may be somebody else's by now.
+  head_.method_text = {};
+  head_.path = {};
   Pace pace(context_.options, watch_);
   write_head(response, /*keep_alive=*/false);
   Sender sender(context_, stream_, pace);
