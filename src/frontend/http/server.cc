@@ -29,7 +29,9 @@ rt::Task<void> Server::accept_loop(io::Listener& listener) {
   while (true) {
     auto stream = co_await listener.accept();
     if (!stream) {
-      if (stream.error().code() != Errc::busy) co_return fail(std::move(stream).error());
+      // Accepting fails for want of descriptors, and for errors of connections that died early:
+      // both pass. Only a closed listener is at its end.
+      if (stream.error().code() == Errc::closed) co_return fail(std::move(stream).error());
       context_.metrics.connections_refused.add();
       context_.logger.warn("cannot accept connections for now", {{"error", stream.error()}});
       LEAT_CO_DO(co_await context_.clock.sleep_until(context_.clock.now() + kPauseWhenBusy));
