@@ -17,15 +17,20 @@ Server::Server(ServerContext& context, StreamUpgrade* upgrade)
 }
 
 void Server::serve(std::unique_ptr<io::Listener> listener) {
+  auto pass = gate_.enter();
+  if (!pass) return;  // draining: nobody new
   listeners_.push_back(std::move(listener));
-  context_.shard.spawn(accept_loop(*listeners_.back()), [this](const Status& ended) {
+  auto loop = accept_loop(*listeners_.back(), std::move(*pass));
+  context_.shard.spawn(std::move(loop), [this](const Status& ended) {
     if (!ended && ended.error().code() != Errc::closed) {
       context_.logger.error("no longer accepting connections", {{"error", ended.error()}});
     }
   });
 }
 
-rt::Task<void> Server::accept_loop(io::Listener& listener) {
+// Inside the gate, too: drain() returns only when nobody uses the listeners any more.
+rt::Task<void> Server::accept_loop(io::Listener& listener, rt::Gate::Pass pass) {
+  const rt::Gate::Pass accepting = std::move(pass);
   while (true) {
     auto stream = co_await listener.accept();
     if (!stream) {
@@ -37,14 +42,14 @@ rt::Task<void> Server::accept_loop(io::Listener& listener) {
       LEAT_CO_DO(co_await context_.clock.sleep_until(context_.clock.now() + kPauseWhenBusy));
       continue;
     }
-    auto pass = gate_.enter();
-    if (!pass) co_return fail(Errc::closed);
+    auto entered = gate_.enter();
+    if (!entered) co_return fail(Errc::closed);
     if (connections() >= context_.options.connections_max) {
       context_.metrics.connections_refused.add();
       continue;  // closes it
     }
     context_.metrics.connections_accepted.add();
-    context_.shard.spawn(serve_connection(std::move(*stream), std::move(*pass)),
+    context_.shard.spawn(serve_connection(std::move(*stream), std::move(*entered)),
                          [](const Status&) {});  // how a client left is the client's affair
   }
 }
@@ -80,15 +85,16 @@ rt::Task<void> Server::drain(Duration limit) {
   for (const auto& listener : listeners_)
     listener->close();
   context_.watchdog.interrupt_idle(Errc::closed);
-  context_.shard.spawn(cut_at(context_.clock.now() + limit), [](const Status&) {});
+  context_.shard.spawn(cut_at(context_.clock.now() + limit, drained_), [](const Status&) {});
   Status left = co_await gate_.close();
-  drained_ = true;
+  *drained_ = true;
   co_return left;
 }
 
-rt::Task<void> Server::cut_at(Instant when) {
+// It may wake after the server is gone: then `drained` says so, and nothing else may be looked at.
+rt::Task<void> Server::cut_at(Instant when, std::shared_ptr<const bool> drained) {
   LEAT_CO_DO(co_await context_.clock.sleep_until(when));
-  if (!drained_ && connections() > 0) {
+  if (!*drained && connections() > 0) {
     context_.logger.warn("drain took too long: cutting connections", {{"count", connections()}});
     context_.watchdog.interrupt_all(Errc::closed);
   }

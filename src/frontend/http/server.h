@@ -39,15 +39,15 @@ class Server {
   std::size_t connections() const { return context_.watchdog.watched(); }
 
  private:
-  rt::Task<void> accept_loop(io::Listener& listener);
+  rt::Task<void> accept_loop(io::Listener& listener, rt::Gate::Pass pass);
   rt::Task<void> serve_connection(std::unique_ptr<io::Stream> stream, rt::Gate::Pass pass);
-  rt::Task<void> cut_at(Instant when);
+  rt::Task<void> cut_at(Instant when, std::shared_ptr<const bool> drained);
 
   ServerContext& context_;
   StreamUpgrade* upgrade_;
   std::vector<std::unique_ptr<io::Listener>> listeners_;
   rt::Gate gate_;
-  bool drained_ = false;
+  std::shared_ptr<bool> drained_ = std::make_shared<bool>(false);
 };
 
 }  // namespace leat::http
