@@ -1,8 +1,8 @@
 // Watchdog: ends streams whose deadline has passed.
 //
 // A timer per request would cost more than the request. Here a deadline is one assignment, and one
-// task per shard looks over all of them every so often: late by at most one period, at no cost
-// while nothing is late. Shard: one.
+// task per shard looks over all of them every so often: never early, late by at most two periods,
+// at no cost while nothing is late. Shard: one.
 #pragma once
 
 #include "io/clock.h"
@@ -23,13 +23,13 @@ class Watchdog {
 
     // From now on the stream has this long; each call replaces the last.
     void allow(Duration time) {
-      deadline_ = dog_.now_ + time;
+      deadline_ = dog_.later(time);
       idle_ = false;
     }
 
     // The same, between two requests: a stream that may be ended without anybody losing anything.
     void allow_idle(Duration time) {
-      deadline_ = dog_.now_ + time;
+      deadline_ = dog_.later(time);
       idle_ = true;
     }
 
@@ -58,7 +58,7 @@ class Watchdog {
   rt::Task<void> run();
   void stop() { stopping_ = true; }
 
-  // The time of the last look: what deadlines are counted from.
+  // The time of the last look.
   Instant now() const { return now_; }
   std::size_t watched() const { return count_; }
 
@@ -67,6 +67,10 @@ class Watchdog {
   void interrupt_idle(Errc reason);
 
  private:
+  // `time` from now. The true now is less than a period after the last look: counted from the next
+  // one, nobody is cut too early.
+  Instant later(Duration time) const { return now_ + period_ + time; }
+
   Clock& clock_;
   Duration period_;
   Instant now_;
