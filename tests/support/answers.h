@@ -1,4 +1,5 @@
-// Answers: what came back on a connection, taken apart by a reader that shares no code with the server.
+// Answers: what came back on a connection, taken apart by a reader that shares no code with the
+// server.
 #pragma once
 
 #include <string>
@@ -24,8 +25,8 @@ struct Answers {
   std::string statuses() const;
 };
 
-// `bodiless` has one letter for each answer but interim ones: 'H' for an answer to HEAD, '.' for others;
-// what is missing is '.'.
+// `bodiless` has one letter for each answer but interim ones: 'H' for an answer to HEAD, '.' for
+// others; what is missing is '.'.
 Answers split_answers(std::string_view bytes, std::string_view bodiless = "");
 
 }  // namespace leat::testing

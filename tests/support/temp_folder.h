@@ -1,4 +1,5 @@
-// TempFolder: a real folder that is gone when the test is, with short words for putting things in it.
+// TempFolder: a real folder that is gone when the test is, with short words for putting things in
+// it.
 #pragma once
 
 #include <string>

@@ -14,7 +14,8 @@ namespace {
 using testing::HttpWorld;
 using testing::RawClient;
 
-// Written by hand, so that a change of the table in operation.cc has to be made, and thought, twice.
+// Written by hand, so that a change of the table in operation.cc has to be made, and thought,
+// twice.
 struct Row {
   Operation operation;
   std::array<bool, kAuthKindCount> permitted;  // anonymous, same_machine, admin_token
