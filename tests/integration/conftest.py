@@ -1,0 +1,43 @@
+"""Fixtures of the integration tests: servers that are stopped, and checked, when a test ends."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+
+from leat_process import LeatProcess, binary  # noqa: E402
+
+
+def pytest_sessionstart():
+    if not binary().exists():
+        pytest.exit(f"{binary()} is not there: build it with `make`, or set LEAT_BINARY", 1)
+
+
+def _starter():
+    started = []
+
+    def start(*arguments, **options):
+        started.append(LeatProcess(*arguments, **options))
+        return started[-1]
+
+    yield start
+    try:
+        for process in started:
+            process.stop()
+    finally:
+        for process in started:
+            process.kill()
+
+
+@pytest.fixture
+def start():
+    """start("share", folder, "--writable", …) → LeatProcess, stopped after the test."""
+    yield from _starter()
+
+
+@pytest.fixture(scope="module")
+def start_for_module():
+    """As start(), for servers that all tests of a file share."""
+    yield from _starter()
