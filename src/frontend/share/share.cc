@@ -65,6 +65,14 @@ void set_body(Response& response, const folder::OpenFilePtr& file, std::uint64_t
                                  .length = length};
 }
 
+// The Range field, unless If-Range says that it was meant for another version: then the client has
+// the beginning of that one and must get all of this. Only an entity tag names a version exactly.
+std::string_view range_of(const http1::RequestHead& head, const folder::OpenFile& file) {
+  const auto meant_for = head.headers.find("if-range");
+  if (meant_for && *meant_for != file.etag) return "";
+  return head.headers.find(http1::Header::range).value_or("");
+}
+
 Result<Response> answer_read(const http1::RequestHead& head, const folder::OpenFilePtr& file,
                              std::string_view path) {
   LEAT_TRY(const auto conditions, http1::conditions_of(head.headers));
@@ -80,7 +88,7 @@ Result<Response> answer_read(const http1::RequestHead& head, const folder::OpenF
     }
   }
   const std::uint64_t size = file->info.size_bytes;
-  const auto range = http1::parse_range(head.headers.find(http1::Header::range).value_or(""), size);
+  const auto range = http1::parse_range(range_of(head, *file), size);
   std::string content_range;
   if (range.kind != http1::RangeChoice::Kind::whole) {
     content_range = "Content-Range: ";
