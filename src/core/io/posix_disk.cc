@@ -175,7 +175,16 @@ Result<Descriptor> PosixDisk::open_parent(const std::string& path) const {
 
 Result<std::unique_ptr<File>> PosixDisk::open(const std::string& path, OpenMode mode) {
   const std::uint64_t permissions = mode == OpenMode::create_private ? 0600 : 0644;
-  LEAT_TRY(Descriptor fd, open_descriptor(path, open_flags(mode), permissions));
+  const int flags = open_flags(mode);
+  // Opening a pipe waits for its other end, for ever if need be; non-blocking it does not.
+  LEAT_TRY(Descriptor fd, open_descriptor(path, flags | O_NONBLOCK, permissions));
+  struct stat s{};
+  if (::fstat(fd.get(), &s) != 0) return fail(os_error("stat", path));
+  if (!S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode)) {
+    return fail(Errc::not_found, path + " is no file but a pipe, socket or device");
+  }
+  // io_uring takes the flag at its word: reads of cold bytes would end in EAGAIN.
+  if (::fcntl(fd.get(), F_SETFL, flags & O_DIRECT) != 0) return fail(os_error("fcntl", path));
   return std::make_unique<PosixFile>(std::move(fd), path);
 }
 
