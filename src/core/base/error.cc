@@ -28,7 +28,9 @@ Errc errc_from_errno(int posix_errno) {
     case EACCES:
     case EPERM:
     case EROFS: return Errc::denied;
-    case EEXIST: return Errc::conflict;
+    case EEXIST:
+    case EISDIR:
+    case ENOTEMPTY: return Errc::conflict;
     case ENOSPC:
     case EDQUOT: return Errc::no_space;
     case EAGAIN: return Errc::would_block;
