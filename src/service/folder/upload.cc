@@ -8,7 +8,8 @@ namespace {
 // Makes the folders above `path` and their names durable.
 Status make_parents(io::Disk& disk, const std::string& path) {
   const std::string parent = parent_of(path);
-  if (parent.empty() || disk.info(parent)) return {};
+  if (parent.empty()) return {};
+  if (const auto there = disk.info(parent); there && there->is_directory) return {};
   LEAT_DO(disk.make_directories(parent));
   for (std::string folder = parent; !folder.empty(); folder = parent_of(folder)) {
     const std::string above = parent_of(folder);
