@@ -7,9 +7,9 @@
 // Redirects are never followed. Every wait has a limit: a request that cannot be answered ends with
 // an error, and a body that was cut is one, too.
 //
-// A pooled connection may die while it rests. A request that fails on one before any byte of an answer
-// is sent once more on a fresh connection, if that does no harm: the method is idempotent, and the body
-// is none or in memory.
+// A pooled connection may die while it rests. A request that fails on one before any byte of an
+// answer is sent once more on a fresh connection, if that does no harm: the method is idempotent,
+// and the body is none or in memory.
 //
 // Shard: one. Lifetime: stop() has returned before it is destroyed.
 #pragma once
@@ -28,9 +28,9 @@ class Client {
          Options options = {});
 
   // Returns when the head of the final answer is there, whatever its status.
-  // Errors: bad_request (the request cannot be written), unavailable (refused, or stopping), not_found
-  // (no such host), busy (too many wait), denied (TLS: not the right server), timeout, closed, io (what
-  // was answered is not HTTP), and what the body's source answers.
+  // Errors: bad_request (the request cannot be written), unavailable (refused, or stopping),
+  // not_found (no such host), busy (too many wait), denied (TLS: not the right server), timeout,
+  // closed, io (what was answered is not HTTP), and what the body's source answers.
   rt::Task<Response> send(Request request);
 
   // Looks after idle connections and those who wait, until stop(). Spawn it once.

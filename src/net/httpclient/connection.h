@@ -1,7 +1,6 @@
-// Connection: one stream to a host, with the bytes that were read too far and a limit on every wait.
+// Connection: one stream to a host, with what was read too far and a limit on every wait.
 //
-// Shard: the client's. Lifetime: the pool and the host's entry in it outlive it; it tells them when it
-// goes.
+// Shard: the client's. Lifetime: the pool and its entry for the host outlive it.
 #pragma once
 
 #include <memory>
@@ -33,7 +32,8 @@ class Connection {
   Bytes unread() const { return Bytes(input_).subspan(begin_, end_ - begin_); }
   void consume(std::size_t count) { begin_ += count; }
 
-  // Waits until the stream may go on. Errors: timeout (the deadline, or too long a silence), closed.
+  // Waits until the stream may go on.
+  // Errors: timeout (the deadline, or too long a silence), closed.
   rt::Task<void> wait(io::Interest interest, Instant deadline);
 
   // At least one byte into `target`; 0 at the server's end.

@@ -1,7 +1,7 @@
 // Exchange: sends one request on a connection and reads the head of its answer.
 //
-// A server may answer before it has read the whole body: then the rest is not sent, the answer counts,
-// and the connection is of no more use. Interim answers (1xx) are skipped.
+// A server may answer before it has read the whole body: then the rest is not sent, the answer
+// counts, and the connection is of no more use. Interim answers (1xx) are skipped.
 //
 // Shard: the client's. Lifetime: connection, head text and body outlive it.
 #pragma once
@@ -23,8 +23,8 @@ class Exchange {
 
   Exchange(Connection& connection, const Request& request);
 
-  // Errors: closed, io (not HTTP), timeout, what the body's source answers, internal and corrupt (the
-  // source is longer or shorter than declared).
+  // Errors: closed, io (not HTTP), timeout, what the body's source answers, internal and corrupt
+  // (the source is longer or shorter than declared).
   rt::Task<void> run(std::string_view head);
 
   // Some byte of an answer has arrived.

@@ -1,4 +1,4 @@
-// The limits of the HTTP client, and what it counts. All bounds are for one client, so for one shard.
+// The limits of the HTTP client, and what it counts: all for one client, so for one shard.
 #pragma once
 
 #include <cstddef>

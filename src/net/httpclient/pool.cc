@@ -116,7 +116,7 @@ void Pool::refill(Host& host) {
 }
 
 rt::Task<void> Pool::connect(Host& host, rt::Gate::Pass pass) {
-  // A spawned task starts at once; its outcome must not come while somebody walks through our lists.
+  // A spawned task starts at once; its outcome must not come while somebody walks our lists.
   LEAT_CO_DO(co_await rt::yield());
   auto stream = co_await open_stream(host);
   --host.connecting;

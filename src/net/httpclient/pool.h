@@ -6,8 +6,8 @@
 //
 // Invariants
 // 1. host.open counts connections in use, idle and being made, and never exceeds its bound.
-// 2. While requests wait, every connection of the host is in use or being made, except for those that
-//    insist on a fresh one: for them an idle one is closed.
+// 2. While requests wait, every connection of the host is in use or being made; an idle one is
+//    closed if the first of them insists on a fresh one.
 //
 // Shard: the client's. Lifetime: close() has returned before it is destroyed.
 #pragma once
@@ -54,7 +54,7 @@ class Pool {
 
   Context& context() const { return context_; }
 
-  // Errors: timeout, busy (too many wait), unavailable (refused, or closing), denied (TLS), not_found.
+  // Errors: timeout, busy (too many wait), unavailable (refused, closing), denied (TLS), not_found.
   rt::Task<std::unique_ptr<Connection>> acquire(io::Address address, const tls::ClientTls* tls,
                                                 Instant deadline, Freshness wanted);
 

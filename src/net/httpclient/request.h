@@ -54,7 +54,7 @@ struct Request {
 };
 
 // The head as it is sent.
-// Errors: bad_request (a method, target or field that HTTP cannot carry, or a field of the client's).
+// Errors: bad_request (a method, target or field that HTTP cannot carry, or a field of our own).
 Result<std::string> write_head(const Request& request);
 
 // True if the request can be sent a second time without the server doing more than once asked.

@@ -1,8 +1,8 @@
 // Response: the answer to a request: its head at once, its body as it is read.
 //
-// Nothing is read from the server before it is asked for, so a slow reader holds the server back and
-// no memory grows. The connection goes back to the pool as soon as the body has ended; a Response that
-// is dropped before closes it.
+// Nothing is read from the server before it is asked for, so a slow reader holds the server back
+// and no memory grows. The connection goes back to the pool as soon as the body has ended; a
+// Response that is dropped before closes it.
 //
 // Shard: the client's. Lifetime: the client outlives its responses.
 #pragma once

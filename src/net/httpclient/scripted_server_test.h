@@ -1,5 +1,6 @@
-// A server for tests that reads and writes what it is told, byte for byte, so that it can be as wrong
-// as a test wants. Each accepted connection takes the next script; without one it is held open.
+// A server for tests that reads and writes what it is told, byte for byte, so that it can be as
+// wrong as a test wants. Each accepted connection takes the next script; without one it is held
+// open.
 #pragma once
 
 #include <array>

@@ -73,7 +73,8 @@ rt::Task<std::unique_ptr<io::Stream>> ClientTls::connect(std::unique_ptr<io::Str
   if (!is_address) {
     X509_VERIFY_PARAM_set_hostflags(rules, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
     if (X509_VERIFY_PARAM_set1_host(rules, host.data(), host.size()) != 1 ||
-        SSL_set_tlsext_host_name(ssl.get(), host.c_str()) != 1) {
+        SSL_ctrl(ssl.get(), SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name, host.data()) !=
+            1) {
       co_return fail(openssl_error(Errc::bad_request, "host name '" + host + "'"));
     }
   }

@@ -1,8 +1,8 @@
 // ClientTls: makes TLS connections to servers, and decides which servers are the right ones.
 //
-// Either an authority vouches for the server's certificate, which must then name the host and be valid
-// now; or the server must show exactly the certificate with a known fingerprint, whatever it says: this
-// is for self-signed ones.
+// Either an authority vouches for the server's certificate, which must then name the host and be
+// valid now; or the server must show exactly the certificate with a known fingerprint, whatever it
+// says: this is for self-signed ones.
 //
 // Safe to share between shards: it does not change once made.
 #pragma once
@@ -29,9 +29,10 @@ class ClientTls {
   // Trusts the one certificate with this fingerprint.
   static ClientTls trusting_fingerprint(const Fingerprint& fingerprint);
 
-  // The handshake. `host` is the name or the address that the caller wanted to reach. Bound its time as
-  // for ServerTls::accept(). Lifetime: the ClientTls outlives the task.
-  // Errors: denied (not the right server), io (no TLS we accept), closed, the reason of an interrupt.
+  // The handshake. `host` is the name or the address that the caller wanted to reach. Bound its
+  // time as for ServerTls::accept().
+  // Lifetime: the ClientTls outlives the task.
+  // Errors: denied (not the right server), io (no TLS we accept), closed, an interrupt's reason.
   rt::Task<std::unique_ptr<io::Stream>> connect(std::unique_ptr<io::Stream> stream,
                                                 std::string host) const;
 

@@ -1,7 +1,7 @@
 // Fingerprint: the SHA-256 of a certificate's DER, which names exactly that certificate.
 //
-// Written as `openssl x509 -fingerprint -sha256` writes it, AA:BB:…, so that people can compare what
-// two programs show. A value, free to copy.
+// Written as `openssl x509 -fingerprint -sha256` writes it, AA:BB:…, so that people can compare
+// what two programs show. A value, free to copy.
 #pragma once
 
 #include <openssl/types.h>

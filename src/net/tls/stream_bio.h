@@ -1,7 +1,8 @@
 // StreamBio: lets OpenSSL read from and write to an io::Stream.
 //
-// OpenSSL asks for bytes through a BIO and knows three answers: some, none now, never again. The stream
-// says more than that, so the reason of a failure is kept here for the caller of OpenSSL to find.
+// OpenSSL asks for bytes through a BIO and knows three answers: some, none now, never again. The
+// stream says more than that, so the reason of a failure is kept here for the caller of OpenSSL to
+// find.
 //
 // Shard: the stream's. Lifetime: the BIO that bio() hands out must not be used after the StreamBio.
 #pragma once

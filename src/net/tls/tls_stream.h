@@ -1,13 +1,13 @@
 // TlsStream: TLS over any io::Stream, as an io::Stream. Made by ServerTls and ClientTls.
 //
-// An end without close_notify is Errc::closed and never a clean end: somebody on the way may have cut
-// the connection, and a body that ends with it must not look complete.
+// An end without close_notify is Errc::closed and never a clean end: somebody on the way may have
+// cut the connection, and a body that ends with it must not look complete.
 //
-// After a write that would have blocked, the next one must begin with the same bytes: they are already
-// encrypted. io::write_all() does so.
+// After a write that would have blocked, the next one must begin with the same bytes: they are
+// already encrypted. io::write_all() does so.
 //
-// Shard: the inner stream's. Lifetime: owns the inner stream, which stays where it is in memory, so a
-// Watchdog::Watch on it goes on working.
+// Shard: the inner stream's. Lifetime: owns the inner stream, which stays where it is in memory, so
+// a Watchdog::Watch on it goes on working.
 #pragma once
 
 #include <memory>

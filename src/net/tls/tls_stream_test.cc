@@ -245,8 +245,8 @@ TEST_F(TlsStreamTest, SmallPiecesTravelInOneRecord) {
   EXPECT_EQ(as_text(Bytes(part).first(9)), "head body");
 }
 
-// What a connection that asks "is there a next request?" relies on: bytes that were decrypted together
-// with earlier ones do not make the inner stream readable again.
+// What a connection that asks "is there a next request?" relies on: bytes that were decrypted
+// together with earlier ones do not make the inner stream readable again.
 TEST_F(TlsStreamTest, WaitingReturnsAtOnceWhileDecryptedBytesAreLeft) {
   connect_secured();
   ASSERT_TRUE(world.run(write_text(*client, "first")));
