@@ -15,5 +15,7 @@ find_path(CLI11_INCLUDE CLI/CLI.hpp REQUIRED)
 add_library(leat_asio INTERFACE)
 target_include_directories(leat_asio SYSTEM INTERFACE ${Boost_INCLUDE_DIRS})
 target_compile_definitions(leat_asio INTERFACE
-  BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_HAS_CO_AWAIT BOOST_ASIO_DISABLE_BOOST_REGEX)
+  BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_HAS_CO_AWAIT BOOST_ASIO_DISABLE_BOOST_REGEX
+  # Coroutine frames that a shard keeps for reuse instead of asking the allocator again.
+  BOOST_ASIO_RECYCLING_ALLOCATOR_CACHE_SIZE=8)
 target_link_libraries(leat_asio INTERFACE Threads::Threads)

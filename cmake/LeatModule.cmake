@@ -1,8 +1,10 @@
-# leat_module(<name> LAYER <layer> [SRCS …] [TESTS …] [DEPS leat::…] [USES third-party …] [TEST_USES …])
+# leat_module(<name> LAYER <layer> [SRCS …] [TESTS …] [DEPS leat::…] [USES third-party …]
+#             [TEST_USES …])
 #
 # One folder = one module = one target. Three teeth keep modules layered (src/README.md):
-#   1. the include root of a module is its layer's folder, so a lower layer cannot name a higher one;
-#   2. <module>_linktest links the whole archive with only its DEPS: an undeclared one does not resolve;
+#   1. the include root of a module is its layer's folder: a lower layer cannot name a higher one;
+#   2. <module>_linktest links the whole archive with only its DEPS, so that an undeclared one does
+#      not resolve;
 #   3. tools/check_layers.py compares every #include with the DEPS recorded here.
 # Sources are listed by hand: what is not listed is not built.
 function(leat_module name)

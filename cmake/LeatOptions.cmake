@@ -15,8 +15,9 @@ add_compile_options(-Wall -Wextra -Wshadow -Wconversion -Wnon-virtual-dtor -Wove
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   add_compile_options(-Wthread-safety -Wunused-result)
 else()
-  # g++ 12 reports null dereferences and uninitialised fields inside coroutine frames and std::expected
-  # that are not there (docs/adr/0001-compilers-and-coroutine-rules.md); clang and ASan watch these.
+  # g++ 12 reports null dereferences and uninitialised fields inside coroutine frames and
+  # std::expected that are not there (docs/adr/0001-compilers-and-coroutine-rules.md); clang and
+  # ASan watch these.
   add_compile_options(-Wno-null-dereference -Wno-maybe-uninitialized -Wno-free-nonheap-object)
 endif()
 

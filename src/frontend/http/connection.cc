@@ -123,7 +123,10 @@ rt::Task<bool> Connection::answer() {
   } else {
     response = Response::of_error(decision.error());
   }
-  LEAT_CO_TRY(const bool body_is_read, co_await discard(body));
+  bool body_is_read = body.finished();
+  if (!body_is_read) {
+    LEAT_CO_TRY(body_is_read, co_await discard(body));
+  }
   if (!length_of(response) && head_.version == http1::Version::http10) {
     // It does not know chunks, and a body that ends with the connection cannot be told from a cut
     // one.
@@ -133,7 +136,10 @@ rt::Task<bool> Connection::answer() {
   write_head(response, reusable);
   Sender sender(context_, stream_, pace);
   const bool head_only = head_.method == http1::Method::head || !may_have_body(response.status());
-  Status sent = co_await sender.send(out_, response, head_only);
+  Status sent;
+  if (head_only || !sender.try_send_now(out_, response)) {
+    sent = co_await sender.send(out_, response, head_only);
+  }
   report(decision ? &decision->operation : nullptr, response, began, sent);
   if (!sent) co_return fail(std::move(sent).error());
   co_return reusable;

@@ -30,6 +30,7 @@ struct FileBody {
   std::shared_ptr<const io::File> uncached;
   std::uint64_t offset = 0;
   std::uint64_t length = 0;
+  bool is_warm = false;  // known to be in the page cache: the sender need not look
 };
 
 // Bytes that are made while they are sent. If next() fails after the head went out, the connection

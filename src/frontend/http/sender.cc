@@ -11,14 +11,25 @@ namespace leat::http {
 rt::Task<void> Sender::send(std::string_view head, Response& response, bool head_only) {
   if (auto* memory = std::get_if<MemoryBody>(&response.body); memory != nullptr && !head_only) {
     std::array<Bytes, 2> pieces = {as_bytes(head), memory->bytes};
-    co_return co_await write(pieces, io::Flush::now);
+    co_return co_await write(io::drop_front(pieces, sent_of_memory_), io::Flush::now);
   }
   const bool has_body = !head_only && !std::holds_alternative<std::monostate>(response.body);
   std::array<Bytes, 1> pieces = {as_bytes(head)};
-  LEAT_CO_DO(co_await write(pieces, has_body ? io::Flush::more_follows : io::Flush::now));
+  const io::Flush flush = has_body ? io::Flush::more_follows : io::Flush::now;
+  LEAT_CO_DO(co_await write(pieces, flush));
   if (!has_body) co_return Status{};
   if (auto* file = std::get_if<FileBody>(&response.body)) co_return co_await send_file(*file);
   co_return co_await send_stream(std::get<StreamBody>(response.body));
+}
+
+bool Sender::try_send_now(std::string_view head, const Response& response) {
+  const auto* memory = std::get_if<MemoryBody>(&response.body);
+  if (memory == nullptr) return false;
+  const std::array<Bytes, 2> pieces = {as_bytes(head), memory->bytes};
+  const auto sent = stream_.try_write(pieces, io::Flush::now);
+  sent_of_memory_ = sent.value_or(0);
+  context_.metrics.sent_bytes.add(sent_of_memory_);
+  return sent_of_memory_ == head.size() + memory->bytes.size();
 }
 
 rt::Task<void> Sender::write(std::span<Bytes> pieces, io::Flush flush) {
@@ -42,7 +53,8 @@ rt::Task<void> Sender::send_file(const FileBody& body) {
   std::uint64_t done = 0;
   while (done < body.length) {
     const std::uint64_t window = std::min(body.length - done, kWindowBytes);
-    if (stream_.can_send_file() && body.file->is_cached(body.offset + done, window)) {
+    const bool warm = body.is_warm || body.file->is_cached(body.offset + done, window);
+    if (warm && stream_.can_send_file()) {
       LEAT_CO_TRY(const std::uint64_t sent, co_await send_cached(body, done, window));
       done += sent;
     } else {

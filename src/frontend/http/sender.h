@@ -26,6 +26,10 @@ class Sender {
   Sender(ServerContext& context, io::Stream& stream, Pace& pace)
       : context_(context), stream_(stream), pace_(pace) {}
 
+  // Most answers are small and fit the socket's buffer: true if the head and a body from memory are
+  // sent. Otherwise send() goes on from where this stopped.
+  bool try_send_now(std::string_view head, const Response& response);
+
   // Sends head and body; the head alone when `head_only`.
   // Errors: closed, timeout (the client); io, corrupt (the body: the connection must be broken
   // off).
@@ -43,6 +47,7 @@ class Sender {
   ServerContext& context_;
   io::Stream& stream_;
   Pace& pace_;
+  std::size_t sent_of_memory_ = 0;  // by try_send_now()
   std::size_t sent_this_turn_ = 0;
 };
 

@@ -52,8 +52,8 @@ void add_identity(Response& response, const folder::OpenFile& file, std::string_
   response.add_checked(fields);
 }
 
-void set_body(Response& response, const folder::OpenFilePtr& file, std::uint64_t offset,
-              std::uint64_t length) {
+void set_body(Response& response, const folder::Folder& folder, const folder::OpenFilePtr& file,
+              std::uint64_t offset, std::uint64_t length) {
   if (file->file == nullptr) {
     const Bytes content = as_bytes(file->content);
     response.body = http::MemoryBody{.owner = file, .bytes = content.subspan(offset, length)};
@@ -62,7 +62,8 @@ void set_body(Response& response, const folder::OpenFilePtr& file, std::uint64_t
   response.body = http::FileBody{.file = file->file,
                                  .uncached = file->cold_source(length),
                                  .offset = offset,
-                                 .length = length};
+                                 .length = length,
+                                 .is_warm = folder.is_warm(*file)};
 }
 
 // The Range field, unless If-Range says that it was meant for another version: then the client has
@@ -73,8 +74,8 @@ std::string_view range_of(const http1::RequestHead& head, const folder::OpenFile
   return head.headers.find(http1::Header::range).value_or("");
 }
 
-Result<Response> answer_read(const http1::RequestHead& head, const folder::OpenFilePtr& file,
-                             std::string_view path) {
+Result<Response> answer_read(const http1::RequestHead& head, const folder::Folder& folder,
+                             const folder::OpenFilePtr& file, std::string_view path) {
   LEAT_TRY(const auto conditions, http1::conditions_of(head.headers));
   const http1::Selected selected{
       .exists = true, .etag = file->etag, .last_modified = file->info.modified};
@@ -105,7 +106,7 @@ Result<Response> answer_read(const http1::RequestHead& head, const folder::OpenF
   add_identity(response, *file, path);
   response.add_checked(content_range);
   const std::uint64_t length = whole ? size : range.last - range.first + 1;
-  if (length > 0) set_body(response, file, range.first, length);
+  if (length > 0) set_body(response, folder, file, range.first, length);
   return response;
 }
 
@@ -136,10 +137,10 @@ rt::Task<Response> ReadFile::handle(http::Exchange& exchange) {
   // awaited.
   const std::string_view raw = head.path.substr(1);
   folder::OpenFilePtr file = raw.find('%') == raw.npos ? folder_.find(raw) : nullptr;
-  if (file != nullptr) co_return answer_read(head, file, raw);
+  if (file != nullptr) co_return answer_read(head, folder_, file, raw);
   LEAT_CO_TRY(const std::string path, name_of(head));
   LEAT_CO_TRY(file, co_await folder_.open(path));
-  co_return answer_read(head, file, path);
+  co_return answer_read(head, folder_, file, path);
 }
 
 rt::Task<Response> WriteFile::handle(http::Exchange& exchange) {

@@ -35,7 +35,12 @@ struct OpenFile {
   // of a large data set does not flush it; through the cache from then on.
   std::shared_ptr<const io::File> cold_source(std::uint64_t length) const;
 
-  mutable std::uint64_t read_bytes = 0;
+  // True when all of a larger file was seen in the page cache a moment ago: no need to look again.
+  bool is_warm(Instant now) const;
+
+ private:
+  mutable std::uint64_t read_bytes_ = 0;
+  mutable Instant warm_until_{};
 };
 
 struct FolderOptions {
@@ -83,6 +88,8 @@ class Folder {
   // The file at a path, opened now if need be.
   // Errors: not_found (also for folders), denied, busy, io.
   rt::Task<OpenFilePtr> open(std::string path);
+
+  bool is_warm(const OpenFile& file) const { return file.is_warm(clock_.now()); }
 
   // Errors: not_found, denied, io. Durable when it returns.
   rt::Task<void> remove(std::string path);
