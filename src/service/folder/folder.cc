@@ -94,6 +94,8 @@ rt::Task<OpenFilePtr> Folder::open(std::string path) {
 
 rt::Task<void> Folder::remove(std::string path) {
   auto work = [&disk = state_.disk(), path]() -> Status {
+    LEAT_TRY(const io::FileInfo found, disk.info(path));
+    if (found.is_directory) return fail(Errc::not_found, path + " is a folder");
     LEAT_DO(disk.remove(path));
     const std::string parent = parent_of(path);
     return disk.sync_directory(parent.empty() ? "." : parent);

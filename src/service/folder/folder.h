@@ -91,7 +91,7 @@ class Folder {
 
   bool is_warm(const OpenFile& file) const { return file.is_warm(clock_.now()); }
 
-  // Errors: not_found, denied, io. Durable when it returns.
+  // Errors: not_found (also for folders), denied, io. Durable when it returns.
   rt::Task<void> remove(std::string path);
 
  private:
