@@ -5,11 +5,11 @@
 namespace leat::folder {
 namespace {
 
-// Makes the folders above `path` and their names durable.
+// Makes the folders above `path` and their names durable; also of those that are there already, for
+// another upload may have made them and not synced them yet.
 Status make_parents(io::Disk& disk, const std::string& path) {
   const std::string parent = parent_of(path);
   if (parent.empty()) return {};
-  if (const auto there = disk.info(parent); there && there->is_directory) return {};
   LEAT_DO(disk.make_directories(parent));
   for (std::string folder = parent; !folder.empty(); folder = parent_of(folder)) {
     const std::string above = parent_of(folder);
