@@ -18,7 +18,18 @@ Status make_parents(io::Disk& disk, const std::string& path) {
   return {};
 }
 
+// A file cannot be given a name below another file.
+Status check_parents(io::Disk& disk, const std::string& path) {
+  for (std::string above = parent_of(path); !above.empty(); above = parent_of(above)) {
+    const auto there = disk.info(above);
+    if (there && !there->is_directory) return fail(Errc::conflict, above + " is a file");
+    if (there) return {};
+  }
+  return {};
+}
+
 Result<bool> give_name(io::Disk& disk, const std::string& temporary, const std::string& path) {
+  LEAT_DO(check_parents(disk, path));
   LEAT_DO(make_parents(disk, path));
   const auto existing = disk.info(path);
   if (existing && existing->is_directory) return fail(Errc::conflict, path + " is a folder");
