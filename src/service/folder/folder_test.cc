@@ -1,0 +1,173 @@
+#include "folder/folder.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "sim/world.h"
+
+namespace leat::folder {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr FolderOptions kOptions{
+    .small_max_bytes = 100, .memory_max_bytes = 250, .files_max = 4, .trust = 1s};
+
+class FolderTest : public ::testing::Test {
+ protected:
+  void write(const std::string& path, const std::string& text) {
+    auto file = disk.open(path, io::OpenMode::create).value();
+    ASSERT_TRUE(file->truncate(0));
+    ASSERT_TRUE(file->write_all_at(0, as_bytes(text)));
+    world.run_for(1us);  // so that every version has an hour of its own
+  }
+
+  Result<OpenFilePtr> open(const std::string& path) { return world.run(folder.open(path)); }
+  std::string content(const std::string& path) { return open(path).value()->content; }
+
+  sim::SimWorld world{1};
+  sim::SimDisk& disk{world.disk("server")};
+  rt::BlockingPool pool{"test", 0, 1};
+  FolderState state{disk, pool, kOptions};
+  Folder folder{state, world.clock("server")};
+  Folder other{state, world.clock("server")};  // of another shard
+};
+
+TEST_F(FolderTest, SmallFilesAreInMemoryAndLargerOnesOpen) {
+  write("small", std::string(100, 's'));
+  write("large", std::string(101, 'l'));
+  const OpenFilePtr small = open("small").value();
+  EXPECT_EQ(small->content, std::string(100, 's'));
+  EXPECT_EQ(small->file, nullptr);
+  const OpenFilePtr large = open("large").value();
+  EXPECT_EQ(large->content, "");
+  ASSERT_NE(large->file, nullptr);
+  EXPECT_EQ(large->file->info().value().size_bytes, 101U);
+}
+
+TEST_F(FolderTest, AnEmptyFileIsAFile) {
+  write("empty", "");
+  EXPECT_EQ(open("empty").value()->info.size_bytes, 0U);
+}
+
+TEST_F(FolderTest, AnEntryIsTrustedForItsTimeAndThenLookedAtAgain) {
+  write("f", "one");
+  EXPECT_EQ(folder.find("f"), nullptr) << "never opened";
+  const OpenFilePtr one = open("f").value();
+  write("f", "two");
+  world.run_for(900ms);
+  EXPECT_EQ(folder.find("f"), one);
+  world.run_for(200ms);
+  EXPECT_EQ(folder.find("f"), nullptr);
+  const OpenFilePtr two = open("f").value();
+  EXPECT_EQ(two->content, "two");
+  EXPECT_NE(two->etag, one->etag);
+  EXPECT_EQ(one->content, "one") << "who has the old version keeps it";
+}
+
+TEST_F(FolderTest, AnUnchangedFileIsNotReadAgain) {
+  write("f", "text");
+  const OpenFilePtr first = open("f").value();
+  world.run_for(1h);
+  const std::uint64_t opened = disk.calls(sim::DiskCall::open);
+  EXPECT_EQ(open("f").value(), first);
+  EXPECT_EQ(disk.calls(sim::DiskCall::open), opened);
+  EXPECT_EQ(folder.find("f"), first) << "trusted again";
+}
+
+TEST_F(FolderTest, AChangeThroughLeatIsSeenByAllShardsAtOnce) {
+  write("f", "one");
+  write("g", "other");
+  EXPECT_EQ(content("f"), "one");
+  EXPECT_EQ(world.run(other.open("f")).value()->content, "one");
+  EXPECT_TRUE(world.run(other.remove("f")));
+  EXPECT_EQ(folder.find("f"), nullptr);
+  EXPECT_EQ(open("f").error().code(), Errc::not_found);
+  EXPECT_EQ(open("f").error().code(), Errc::not_found) << "and its entry is forgotten";
+}
+
+TEST_F(FolderTest, ARemovedFileStaysRemovedAfterAPowerCut) {
+  ASSERT_TRUE(disk.make_directories("d"));
+  write("d/f", "text");
+  ASSERT_TRUE(disk.open("d/f", io::OpenMode::read).value()->sync_data());
+  ASSERT_TRUE(disk.sync_directory("d"));
+  ASSERT_TRUE(disk.sync_directory("."));
+  EXPECT_TRUE(world.run(folder.remove("d/f")));
+  disk.crash(sim::CrashMode::drop_unsynced);
+  EXPECT_EQ(disk.info("d/f").error().code(), Errc::not_found);
+}
+
+TEST_F(FolderTest, FoldersAreNotRemoved) {
+  ASSERT_TRUE(disk.make_directories("d"));
+  EXPECT_EQ(world.run(folder.remove("d")).error().code(), Errc::not_found);
+  EXPECT_TRUE(disk.info("d"));
+  EXPECT_EQ(world.run(folder.remove("missing")).error().code(), Errc::not_found);
+}
+
+TEST_F(FolderTest, TheLeastRecentlyUsedFileGoesWhenThereAreTooMany) {
+  for (const char* name : {"a", "b", "c", "d", "e"}) {
+    write(name, name);
+  }
+  for (const char* name : {"a", "b", "c", "d"}) {
+    EXPECT_EQ(content(name), name);
+  }
+  EXPECT_NE(folder.find("a"), nullptr) << "used: b is the oldest now";
+  EXPECT_EQ(content("e"), "e");
+  EXPECT_EQ(folder.find("b"), nullptr);
+  for (const char* name : {"a", "c", "d", "e"}) {
+    EXPECT_NE(folder.find(name), nullptr) << name;
+  }
+}
+
+TEST_F(FolderTest, SmallFilesStayWithinTheirMemory) {
+  for (const char* name : {"a", "b", "c"}) {
+    write(name, std::string(100, *name));
+    EXPECT_EQ(content(name), std::string(100, *name));
+  }
+  EXPECT_EQ(folder.find("a"), nullptr);
+  EXPECT_NE(folder.find("b"), nullptr);
+  EXPECT_NE(folder.find("c"), nullptr);
+}
+
+TEST_F(FolderTest, ADiskThatFailsIsAnErrorAndNotAMissingFile) {
+  write("f", "text");
+  disk.faults().add({.call = sim::DiskCall::open, .nth = 1});
+  EXPECT_EQ(open("f").error().code(), Errc::io);
+  disk.faults().add({.call = sim::DiskCall::read, .nth = 1});
+  EXPECT_EQ(open("f").error().code(), Errc::io);
+  EXPECT_EQ(content("f"), "text");
+}
+
+TEST_F(FolderTest, ColdBytesAreReadAroundTheCacheTheFirstTimeOnly) {
+  write("f", std::string(1000, 'f'));
+  OpenFile file;
+  file.info.size_bytes = 1000;
+  file.uncached = disk.open("f", io::OpenMode::read).value();
+  EXPECT_EQ(file.cold_source(600), file.uncached);
+  EXPECT_EQ(file.cold_source(600), file.uncached);
+  EXPECT_EQ(file.cold_source(600), nullptr);
+}
+
+TEST(IsServable, TakesPlainNamesAndNothingElse) {
+  using namespace std::string_view_literals;
+  for (const std::string_view good :
+       {"a", "a/b/c", "..a", "a..", "...", ".hidden", "a b", "~", "\\", "..\\..", "%2e%2e",
+        "\xc3\xa4", "_/v1", ".leat-uploa"}) {
+    EXPECT_TRUE(is_servable(good)) << good;
+  }
+  for (const std::string_view bad :
+       {""sv, "/"sv, "/a"sv, "a/"sv, "a//b"sv, "."sv, ".."sv, "./a"sv, "../a"sv, "a/.."sv,
+        "a/../b"sv, "a/./b"sv, "a\0b"sv, "\0"sv, ".leat-upload-1"sv, "a/.leat-upload-1"sv,
+        ".leat-upload-/a"sv}) {
+    EXPECT_FALSE(is_servable(bad)) << bad;
+  }
+}
+
+TEST(ParentOf, IsEmptyForAFileInTheRoot) {
+  EXPECT_EQ(parent_of("a"), "");
+  EXPECT_EQ(parent_of("a/b/c"), "a/b");
+}
+
+}  // namespace
+}  // namespace leat::folder
