@@ -56,7 +56,11 @@ rt::Task<bool> Connection::read_head() {
   prepare_buffer();
   const bool pipelined = input_.size() > 0;
   if (!pipelined) {
-    if (context_.draining) co_return false;
+    if (context_.draining) {
+      // The answer before was promised to be not the last one, so requests may be on their way.
+      LEAT_CO_DO(co_await linger());
+      co_return false;
+    }
     watch_.allow_idle(context_.options.idle_timeout);
     Status readable = co_await stream_.wait(io::Interest::read);
     if (!readable) co_return false;  // idle too long, or draining: nobody loses anything
