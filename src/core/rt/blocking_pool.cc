@@ -44,6 +44,11 @@ Status BlockingPool::submit(Job job) {
   return {};
 }
 
+void BlockingPool::finish() {
+  std::unique_lock lock(mutex_);
+  idle_.wait(lock, [this] { return jobs_.empty() && running_ == 0; });
+}
+
 void BlockingPool::work() {
   while (true) {
     Job job;
@@ -53,8 +58,13 @@ void BlockingPool::work() {
       if (jobs_.empty()) return;
       job = std::move(jobs_.front());
       jobs_.pop_front();
+      ++running_;
     }
     job();
+    job = nullptr;  // what it holds goes before it counts as done
+    const std::lock_guard lock(mutex_);
+    --running_;
+    if (jobs_.empty() && running_ == 0) idle_.notify_all();
   }
 }
 

@@ -42,20 +42,28 @@ class BlockingPool {
     });
   }
 
+  using Job = std::move_only_function<void()>;
+
+  // Runs `job` on a pool thread; nobody waits for it but finish(). Errors: busy (queue full).
+  Status submit(Job job);
+
+  // Blocks the calling thread until nothing is queued or running: what the jobs refer to may go.
+  // Requires: the caller is not a pool thread.
+  void finish();
+
   std::size_t queue_depth() const;
 
  private:
-  using Job = std::move_only_function<void()>;
-
-  Status submit(Job job);
   void work();
 
   std::string name_;
   std::size_t queue_max_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<Job> jobs_;   // guarded by mutex_
-  bool stopping_ = false;  // guarded by mutex_
+  std::condition_variable idle_;
+  std::deque<Job> jobs_;     // guarded by mutex_
+  std::size_t running_ = 0;  // guarded by mutex_
+  bool stopping_ = false;    // guarded by mutex_
   std::vector<std::thread> threads_;
 };
 

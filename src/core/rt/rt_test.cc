@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <latch>
 #include <string>
 #include <thread>
@@ -161,6 +162,15 @@ Task<void> wait_for(BlockingPool& pool, std::latch& go) {
     return {};
   };
   co_return co_await pool.run<void>(work);
+}
+
+TEST(BlockingPool, FinishWaitsForWhatIsQueuedAndRunning) {
+  BlockingPool pool("test", 2, 8);
+  std::atomic<int> done = 0;
+  for (int i = 0; i < 8; ++i)
+    ASSERT_TRUE(pool.submit([&done] { ++done; }).has_value());
+  pool.finish();
+  EXPECT_EQ(done, 8);
 }
 
 TEST(BlockingPool, RefusesWhenItsQueueIsFull) {

@@ -200,6 +200,7 @@ Status ServerProcess::run(const ServerPlan& plan) {
   const Status drained = runtime_.on_every_shard(
       [&](rt::Shard& shard) { return drain_shard(*servers_[shard.id().value()], limit); });
   runtime_.stop();
+  pool_.finish();  // abandoned uploads are removed on a disk that the caller owns
   logger_.info("stopped");
   return drained ? Status{} : fail(drained.error().clone());
 }

@@ -39,11 +39,6 @@ Result<bool> give_name(io::Disk& disk, const std::string& temporary, const std::
   return existing.has_value();
 }
 
-rt::Task<void> remove_later(FolderState& state, std::string name) {
-  auto work = [&disk = state.disk(), name] { return disk.remove(name); };
-  co_return co_await state.pool().run<void>(std::move(work));
-}
-
 }  // namespace
 
 rt::Task<std::unique_ptr<Upload>> Upload::begin(FolderState& state, UploadTools tools) {
@@ -59,15 +54,15 @@ Upload::Upload(FolderState& state, UploadTools tools, std::shared_ptr<io::File> 
                std::string name)
     : state_(state),
       file_io_(tools.file_io),
-      shard_(tools.shard),
       file_(std::move(file)),
       temporary_(std::move(name)),
       writer_(tools.shard, tools.file_io, tools.buffers, file_) {}
 
 Upload::~Upload() {
   if (published_) return;
-  // If even this fails, clean() finds the file at the next start.
-  shard_.spawn(remove_later(state_, std::move(temporary_)), [](const Status&) {});
+  // If this fails, clean() finds the file at the next start.
+  (void)state_.pool().submit(
+      [&disk = state_.disk(), name = std::move(temporary_)] { (void)disk.remove(name); });
 }
 
 rt::Task<bool> Upload::publish(std::string path) {

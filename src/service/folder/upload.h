@@ -5,7 +5,8 @@
 // is not published leaves nothing: its file is removed, at the latest when the folder is shared
 // again.
 //
-// Shard: one. Lifetime: state, FileIo, pool and shard outlive it.
+// Shard: one. Lifetime: state, FileIo and shard outlive it; the state's disk outlives the pool's
+// jobs.
 #pragma once
 
 #include <memory>
@@ -45,7 +46,6 @@ class Upload {
 
   FolderState& state_;
   io::FileIo& file_io_;
-  rt::Shard& shard_;
   std::shared_ptr<io::File> file_;
   std::string temporary_;
   io::WriteBehind writer_;
