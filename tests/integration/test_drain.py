@@ -1,21 +1,29 @@
 """SIGTERM: requests in flight are finished, nobody new is let in, and the end is orderly."""
 
 import json
+import os
 import signal
 import socket
 
 import pytest
 
-from file_content import content, make_file
+from file_content import make_file
 from leat_process import wait_until
 
 BIG = 64 << 20  # more than the sockets' buffers hold, so that it is in flight until it is read
 
 
+@pytest.fixture(scope="module")
+def big(tmp_path_factory):
+    path = tmp_path_factory.mktemp("big") / "big"
+    make_file(path, BIG)
+    return path
+
+
 @pytest.fixture
-def folder(tmp_path):
+def folder(tmp_path, big):
     make_file(tmp_path / "small", 100)
-    make_file(tmp_path / "big", BIG)
+    os.link(big, tmp_path / "big")
     return tmp_path
 
 
@@ -50,13 +58,13 @@ def refuses_connections(server):
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_requests_in_flight_are_finished(start, folder, number):
+def test_requests_in_flight_are_finished(start, folder, big, number):
     server = start("share", folder, "--writable")
     getting, putting = begin_get(server), begin_put(server, folder)
     terminate(server, number)
     wait_until(lambda: refuses_connections(server), "the port refuses")
     assert server.is_running()
-    assert getting.take(BIG) == content(BIG)
+    assert getting.take(BIG) == big.read_bytes()
     putting.send(b"x" * 999)
     answer = putting.answer()
     assert (answer.status, answer.field("connection")) == (201, "close")
@@ -66,12 +74,12 @@ def test_requests_in_flight_are_finished(start, folder, number):
     assert json.loads(server.log().splitlines()[-1])["event"] == "stopped"
 
 
-def test_requests_that_come_too_late_do_not_cost_the_answer_before_them(start, folder):
+def test_requests_that_come_too_late_do_not_cost_the_answer_before_them(start, folder, big):
     server = start("share", folder)
     connection = begin_get(server)
     connection.send(connection.head("GET /small"), connection.head("GET /small"))
     terminate(server)
-    assert connection.take(BIG) == content(BIG)
+    assert connection.take(BIG) == big.read_bytes()
     connection.rest()
     connection.close()
     assert server.wait() == 0
