@@ -31,26 +31,27 @@ inline rt::Task<Outcome> fetch(Client& client, Request request) {
 class ClientTest : public ::testing::Test {
  protected:
   explicit ClientTest(Options options = {}, std::uint64_t seed = 5)
-      : world(seed),
-        server(world, {"server", 80}),
-        watchdog(world.clock("client"), std::chrono::milliseconds(100)),
-        client(world.shard(), world.network("client"), world.clock("client"), watchdog, options) {
-    world.spawn(watchdog.run(), [](const Status&) {});
-    world.spawn(client.run(), [](const Status&) {});
+      : world_(seed),
+        server_(world_, {"server", 80}),
+        watchdog_(world_.clock("client"), std::chrono::milliseconds(100)),
+        client_(world_.shard(), world_.network("client"), world_.clock("client"), watchdog_,
+                options) {
+    world_.spawn(watchdog_.run(), [](const Status&) {});
+    world_.spawn(client_.run(), [](const Status&) {});
   }
 
   void TearDown() override {
-    EXPECT_TRUE(world.run(client.stop()));
-    EXPECT_EQ(client.stats().connections, 0U);
-    EXPECT_EQ(client.stats().idle, 0U);
-    EXPECT_EQ(client.stats().waiting, 0U);
+    EXPECT_TRUE(world_.run(client_.stop()));
+    EXPECT_EQ(client_.stats().connections, 0U);
+    EXPECT_EQ(client_.stats().idle, 0U);
+    EXPECT_EQ(client_.stats().waiting, 0U);
   }
 
   static Request get(std::string target = "/") {
     return {.method = "GET", .address = {"server", 80}, .target = std::move(target)};
   }
 
-  Result<Outcome> run(Request request) { return world.run(fetch(client, std::move(request))); }
+  Result<Outcome> run(Request request) { return world_.run(fetch(client_, std::move(request))); }
 
   // "200 body", or the name of the error.
   std::string tell(Request request) { return tell(run(std::move(request))); }
@@ -59,10 +60,10 @@ class ClientTest : public ::testing::Test {
     return std::to_string(result->status) + " " + result->body;
   }
 
-  sim::SimWorld world;
-  ScriptedServer server;
-  io::Watchdog watchdog;
-  Client client;
+  sim::SimWorld world_;
+  ScriptedServer server_;
+  io::Watchdog watchdog_;
+  Client client_;
 };
 
 }  // namespace leat::httpclient

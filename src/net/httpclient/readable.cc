@@ -32,9 +32,10 @@ rt::Task<void> run_clock(io::Clock& clock, Instant limit, std::shared_ptr<Race> 
 
 rt::Task<bool> readable_before(rt::Shard& shard, io::Clock& clock,
                                std::shared_ptr<io::Stream> stream, Instant limit) {
-  auto start = [&shard, &clock, stream = std::move(stream), limit](rt::Resume<bool> resume) {
+  auto start = [&shard, &clock, stream = std::move(stream),
+                limit](rt::Resume<bool> resume) mutable {
     auto race = std::make_shared<Race>(std::move(resume));
-    shard.spawn(run_stream(stream, race), [](const Status&) {});
+    shard.spawn(run_stream(std::move(stream), race), [](const Status&) {});
     shard.spawn(run_clock(clock, limit, race), [](const Status&) {});
   };
   return rt::suspend<bool>(std::move(start));

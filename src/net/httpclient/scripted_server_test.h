@@ -40,7 +40,8 @@ using Script = std::vector<Step>;
 
 class ScriptedServer {
  public:
-  ScriptedServer(sim::SimWorld& world, io::Address address, const tls::ServerTls* tls = nullptr)
+  ScriptedServer(sim::SimWorld& world, const io::Address& address,
+                 const tls::ServerTls* tls = nullptr)
       : world_(world), tls_(tls), listener_(world.network(address.host).listen(address).value()) {
     world.spawn(accept_all(), [](const Status&) {});
   }

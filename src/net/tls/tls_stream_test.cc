@@ -59,37 +59,37 @@ rt::Task<void> echo(io::Stream& stream) {
 // Both ends of a handshake, run in one world.
 class TlsStreamTest : public ::testing::Test {
  protected:
-  explicit TlsStreamTest(std::uint64_t seed = 11) : world(seed) {
-    listener = world.network("server").listen({"server", 443}).value();
+  explicit TlsStreamTest(std::uint64_t seed = 11) : world_(seed) {
+    listener_ = world_.network("server").listen({"server", 443}).value();
     io::SeededRng rng(1);
     const std::vector<std::string> names = {"server", "10.0.0.1"};
-    identity.emplace(
-        ServerIdentity::make_self_signed(names, world.clock("server").wall_now(), rng).value());
-    server_tls.emplace(*identity);
+    identity_.emplace(
+        ServerIdentity::make_self_signed(names, world_.clock("server").wall_now(), rng).value());
+    server_tls_.emplace(*identity_);
   }
 
   void connect_plain() {
-    client = world.run(world.network("client").connect({"server", 443})).value();
-    server = world.run(listener->accept()).value();
+    client_ = world_.run(world_.network("client").connect({"server", 443})).value();
+    server_ = world_.run(listener_->accept()).value();
   }
 
   // Replaces `client` and `server` by their TLS streams, and keeps how the handshakes ended.
   void shake_hands(const ClientTls& client_tls, const std::string& host = "server") {
-    world.spawn(upgrade(client_tls.connect(std::move(client), host), client, client_error),
-                [](const Status&) {});
-    world.spawn(upgrade(server_tls->accept(std::move(server)), server, server_error),
-                [](const Status&) {});
-    EXPECT_TRUE(world.run_until_idle());
+    world_.spawn(upgrade(client_tls.connect(std::move(client_), host), client_, client_error_),
+                 [](const Status&) {});
+    world_.spawn(upgrade(server_tls_->accept(std::move(server_)), server_, server_error_),
+                 [](const Status&) {});
+    EXPECT_TRUE(world_.run_until_idle());
   }
 
   void connect_secured() {
     connect_plain();
-    shake_hands(ClientTls::trusting_fingerprint(identity->fingerprint()));
-    ASSERT_TRUE(client != nullptr && server != nullptr);
+    shake_hands(ClientTls::trusting_fingerprint(identity_->fingerprint()));
+    ASSERT_TRUE(client_ != nullptr && server_ != nullptr);
   }
 
   ClientTls trusting(const std::string& pem) {
-    return std::move(ClientTls::trusting_authorities(pem, world.clock("client")).value());
+    return std::move(ClientTls::trusting_authorities(pem, world_.clock("client")).value());
   }
 
   static rt::Task<void> upgrade(rt::Task<StreamPtr> handshake, StreamPtr& into,
@@ -107,14 +107,14 @@ class TlsStreamTest : public ::testing::Test {
     return error ? std::string(traits(error->code()).name) : "none";
   }
 
-  sim::SimWorld world;
-  std::unique_ptr<io::Listener> listener;
-  std::optional<ServerIdentity> identity;
-  std::optional<ServerTls> server_tls;
-  StreamPtr client;
-  StreamPtr server;
-  std::optional<Error> client_error;
-  std::optional<Error> server_error;
+  sim::SimWorld world_;
+  std::unique_ptr<io::Listener> listener_;
+  std::optional<ServerIdentity> identity_;
+  std::optional<ServerTls> server_tls_;
+  StreamPtr client_;
+  StreamPtr server_;
+  std::optional<Error> client_error_;
+  std::optional<Error> server_error_;
 };
 
 class TlsStreamSeeds : public TlsStreamTest, public ::testing::WithParamInterface<std::uint64_t> {
@@ -123,18 +123,19 @@ class TlsStreamSeeds : public TlsStreamTest, public ::testing::WithParamInterfac
 };
 
 TEST_P(TlsStreamSeeds, AMebibyteComesBackUnchangedThroughShortReadsAndANarrowPipe) {
-  world.fabric().options().short_percent = 40;
-  world.fabric().options().buffer_bytes = 1000 + GetParam() * 3000;
+  world_.fabric().options().short_percent = 40;
+  world_.fabric().options().buffer_bytes = 1000 + GetParam() * 3000;
   connect_secured();
-  EXPECT_TRUE(client->is_encrypted());
-  EXPECT_FALSE(client->can_send_file());
-  EXPECT_EQ(client->peer(), (io::Address{"server", 443}));
+  EXPECT_TRUE(client_->is_encrypted());
+  EXPECT_FALSE(client_->can_send_file());
+  EXPECT_EQ(client_->peer(), (io::Address{"server", 443}));
   const std::string sent = pattern(1 << 20, GetParam());
   Status echoed = fail(Errc::internal);
   Status written = fail(Errc::internal);
-  world.spawn(echo(*server), [&](Status status) { echoed = std::move(status); });
-  world.spawn(write_and_finish(*client, sent), [&](Status status) { written = std::move(status); });
-  const auto received = world.run(read_to_end(*client));
+  world_.spawn(echo(*server_), [&](Status status) { echoed = std::move(status); });
+  world_.spawn(write_and_finish(*client_, sent),
+               [&](Status status) { written = std::move(status); });
+  const auto received = world_.run(read_to_end(*client_));
   ASSERT_TRUE(received) << received.error().message();
   EXPECT_TRUE(*received == sent);
   EXPECT_TRUE(echoed);
@@ -145,103 +146,103 @@ INSTANTIATE_TEST_SUITE_P(Seeds, TlsStreamSeeds, ::testing::Range<std::uint64_t>(
 
 TEST_F(TlsStreamTest, TheRightFingerprintIsTrustedUnderAnyName) {
   connect_plain();
-  shake_hands(ClientTls::trusting_fingerprint(identity->fingerprint()), "alias");
-  EXPECT_EQ(name_of(client_error), "none");
-  EXPECT_EQ(name_of(server_error), "none");
+  shake_hands(ClientTls::trusting_fingerprint(identity_->fingerprint()), "alias");
+  EXPECT_EQ(name_of(client_error_), "none");
+  EXPECT_EQ(name_of(server_error_), "none");
 }
 
 TEST_F(TlsStreamTest, AnotherFingerprintIsRefusedByTheClientAndToldToTheServer) {
   connect_plain();
   shake_hands(ClientTls::trusting_fingerprint(Fingerprint{}));
-  EXPECT_EQ(name_of(client_error), "denied");
-  EXPECT_NE(server_error, std::nullopt);
+  EXPECT_EQ(name_of(client_error_), "denied");
+  EXPECT_NE(server_error_, std::nullopt);
 }
 
 TEST_F(TlsStreamTest, ACertificateInTheListOfAuthoritiesIsTrustedForItsNamesOnly) {
-  const ClientTls client_tls = trusting(identity->certificate_pem());
+  const ClientTls client_tls = trusting(identity_->certificate_pem());
   for (const auto& [host, expected] :
        std::vector<std::pair<std::string, std::string>>{{"server", "none"},
                                                         {"10.0.0.1", "none"},
                                                         {"other", "denied"},
                                                         {"10.0.0.2", "denied"},
                                                         {"", "bad_request"}}) {
-    client_error.reset();
+    client_error_.reset();
     connect_plain();
     shake_hands(client_tls, host);
-    EXPECT_EQ(name_of(client_error), expected) << host;
+    EXPECT_EQ(name_of(client_error_), expected) << host;
   }
 }
 
 TEST_F(TlsStreamTest, ACertificateOfAnotherAuthorityIsRefused) {
   io::SeededRng rng(2);
   const std::vector<std::string> names = {"server"};
-  const auto now = world.clock("client").wall_now();
+  const auto now = world_.clock("client").wall_now();
   const auto other = ServerIdentity::make_self_signed(names, now, rng).value();
   connect_plain();
   shake_hands(trusting(other.certificate_pem()));
-  EXPECT_EQ(name_of(client_error), "denied");
+  EXPECT_EQ(name_of(client_error_), "denied");
 }
 
 TEST_F(TlsStreamTest, ACertificateThatHasExpiredByTheClientsCalendarIsRefused) {
-  world.clock("client").jump_wall(24h * 3660);
+  world_.clock("client").jump_wall(24h * 3660);
   connect_plain();
-  shake_hands(trusting(identity->certificate_pem()));
-  EXPECT_EQ(name_of(client_error), "denied");
-  EXPECT_NE(client_error->detail().find("expired"), std::string::npos);
+  shake_hands(trusting(identity_->certificate_pem()));
+  EXPECT_EQ(name_of(client_error_), "denied");
+  EXPECT_NE(client_error_->detail().find("expired"), std::string::npos);
 }
 
 TEST_F(TlsStreamTest, AnEndWithoutGoodbyeIsAnErrorAfterWhatArrived) {
   connect_plain();
-  io::Stream* raw = client.get();
-  shake_hands(ClientTls::trusting_fingerprint(identity->fingerprint()));
-  ASSERT_TRUE(world.run(write_text(*client, "half a body")));
+  io::Stream* raw = client_.get();
+  shake_hands(ClientTls::trusting_fingerprint(identity_->fingerprint()));
+  ASSERT_TRUE(world_.run(write_text(*client_, "half a body")));
   raw->finish_writing();
   std::array<std::byte, 64> part;
-  EXPECT_EQ(world.run(io::read_some(*server, part)).value(), 11U);
-  EXPECT_EQ(world.run(io::read_some(*server, part)).error().code(), Errc::closed);
-  EXPECT_EQ(server->try_read(part).error().code(), Errc::closed) << "and it stays one";
+  EXPECT_EQ(world_.run(io::read_some(*server_, part)).value(), 11U);
+  EXPECT_EQ(world_.run(io::read_some(*server_, part)).error().code(), Errc::closed);
+  EXPECT_EQ(server_->try_read(part).error().code(), Errc::closed) << "and it stays one";
 }
 
 TEST_F(TlsStreamTest, AGoodbyeIsACleanEndAndTheOtherDirectionGoesOn) {
   connect_secured();
-  ASSERT_TRUE(world.run(write_and_finish(*client, "question")));
-  EXPECT_EQ(world.run(read_to_end(*server)).value(), "question");
-  ASSERT_TRUE(world.run(write_and_finish(*server, "answer")));
-  EXPECT_EQ(world.run(read_to_end(*client)).value(), "answer");
+  ASSERT_TRUE(world_.run(write_and_finish(*client_, "question")));
+  EXPECT_EQ(world_.run(read_to_end(*server_)).value(), "question");
+  ASSERT_TRUE(world_.run(write_and_finish(*server_, "answer")));
+  EXPECT_EQ(world_.run(read_to_end(*client_)).value(), "answer");
 }
 
 TEST_F(TlsStreamTest, PlainHttpIsRefusedAtOnce) {
   connect_plain();
-  ASSERT_TRUE(world.run(write_text(*client, "GET / HTTP/1.1\r\nHost: server\r\n\r\n")));
-  const auto accepted = world.run(server_tls->accept(std::move(server)), 1s);
+  ASSERT_TRUE(world_.run(write_text(*client_, "GET / HTTP/1.1\r\nHost: server\r\n\r\n")));
+  const auto accepted = world_.run(server_tls_->accept(std::move(server_)), 1s);
   EXPECT_EQ(accepted.error().code(), Errc::bad_request);
 }
 
 TEST_F(TlsStreamTest, ANoisyServerIsNoTls) {
   connect_plain();
-  ASSERT_TRUE(world.run(write_text(*server, "220 mail.example ESMTP\r\n")));
-  const ClientTls client_tls = ClientTls::trusting_fingerprint(identity->fingerprint());
-  const auto connected = world.run(client_tls.connect(std::move(client), "server"), 1s);
+  ASSERT_TRUE(world_.run(write_text(*server_, "220 mail.example ESMTP\r\n")));
+  const ClientTls client_tls = ClientTls::trusting_fingerprint(identity_->fingerprint());
+  const auto connected = world_.run(client_tls.connect(std::move(client_), "server"), 1s);
   EXPECT_EQ(connected.error().code(), Errc::io);
 }
 
 TEST_F(TlsStreamTest, AHandshakeEndsWhenThePeerLeavesOrTimeIsUp) {
   connect_plain();
-  client.reset();
-  EXPECT_EQ(world.run(server_tls->accept(std::move(server))).error().code(), Errc::closed);
+  client_.reset();
+  EXPECT_EQ(world_.run(server_tls_->accept(std::move(server_))).error().code(), Errc::closed);
   connect_plain();
-  io::Stream& raw = *server;
-  world.timeline().at(world.now() + 5s, [&raw] { raw.interrupt(Errc::timeout); });
-  EXPECT_EQ(world.run(server_tls->accept(std::move(server))).error().code(), Errc::timeout);
+  io::Stream& raw = *server_;
+  world_.timeline().at(world_.now() + 5s, [&raw] { raw.interrupt(Errc::timeout); });
+  EXPECT_EQ(world_.run(server_tls_->accept(std::move(server_))).error().code(), Errc::timeout);
 }
 
 TEST_F(TlsStreamTest, SmallPiecesTravelInOneRecord) {
   connect_secured();
   const std::array<Bytes, 3> pieces = {as_bytes("head "), Bytes(), as_bytes("body")};
-  EXPECT_EQ(client->try_write(pieces, io::Flush::now).value(), 9U);
-  EXPECT_TRUE(world.run_until_idle());
+  EXPECT_EQ(client_->try_write(pieces, io::Flush::now).value(), 9U);
+  EXPECT_TRUE(world_.run_until_idle());
   std::array<std::byte, 64> part;
-  EXPECT_EQ(server->try_read(part).value(), 9U);
+  EXPECT_EQ(server_->try_read(part).value(), 9U);
   EXPECT_EQ(as_text(Bytes(part).first(9)), "head body");
 }
 
@@ -249,25 +250,25 @@ TEST_F(TlsStreamTest, SmallPiecesTravelInOneRecord) {
 // together with earlier ones do not make the inner stream readable again.
 TEST_F(TlsStreamTest, WaitingReturnsAtOnceWhileDecryptedBytesAreLeft) {
   connect_secured();
-  ASSERT_TRUE(world.run(write_text(*client, "first")));
-  ASSERT_TRUE(world.run(write_text(*client, "second")));
-  EXPECT_TRUE(world.run_until_idle());
+  ASSERT_TRUE(world_.run(write_text(*client_, "first")));
+  ASSERT_TRUE(world_.run(write_text(*client_, "second")));
+  EXPECT_TRUE(world_.run_until_idle());
   std::array<std::byte, 3> part;
   for (const std::string_view expected : {"fir", "st", "sec", "ond"}) {
-    ASSERT_TRUE(world.run(server->wait(io::Interest::read), 0s));
-    const std::size_t count = server->try_read(part).value();
+    ASSERT_TRUE(world_.run(server_->wait(io::Interest::read), 0s));
+    const std::size_t count = server_->try_read(part).value();
     EXPECT_EQ(as_text(Bytes(part).first(count)), expected);
   }
-  EXPECT_EQ(server->try_read(part).error().code(), Errc::would_block);
-  EXPECT_FALSE(world.run(server->wait(io::Interest::read), 1h));
+  EXPECT_EQ(server_->try_read(part).error().code(), Errc::would_block);
+  EXPECT_FALSE(world_.run(server_->wait(io::Interest::read), 1h));
 }
 
 TEST_F(TlsStreamTest, AnInterruptEndsWaitsWithItsReason) {
   connect_secured();
-  world.timeline().at(world.now() + 1s, [this] { server->interrupt(Errc::timeout); });
+  world_.timeline().at(world_.now() + 1s, [this] { server_->interrupt(Errc::timeout); });
   std::array<std::byte, 8> part;
-  EXPECT_EQ(world.run(io::read_some(*server, part)).error().code(), Errc::timeout);
-  EXPECT_EQ(world.run(server->wait(io::Interest::write)).error().code(), Errc::timeout);
+  EXPECT_EQ(world_.run(io::read_some(*server_, part)).error().code(), Errc::timeout);
+  EXPECT_EQ(world_.run(server_->wait(io::Interest::write)).error().code(), Errc::timeout);
 }
 
 TEST(ClientTls, AuthoritiesThatAreNoneAreRefused) {
