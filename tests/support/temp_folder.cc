@@ -47,9 +47,9 @@ void TempFolder::make_pipe(std::string_view name) const {
   EXPECT_EQ(mkfifo(path(name).c_str(), 0644), 0);
 }
 
-std::vector<std::string> TempFolder::names() const {
+std::vector<std::string> TempFolder::names_in(const std::string& path) {
   std::vector<std::string> found;
-  for (const auto& entry : fs::directory_iterator(path_)) {
+  for (const auto& entry : fs::directory_iterator(path)) {
     found.push_back(entry.path().filename().string());
   }
   std::ranges::sort(found);

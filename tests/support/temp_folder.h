@@ -27,8 +27,8 @@ class TempFolder {
   void make_link(std::string_view name, std::string_view target) const;
   void make_pipe(std::string_view name) const;
 
-  // What is directly inside, sorted.
-  std::vector<std::string> names() const;
+  // What is directly inside a folder of the machine, sorted.
+  static std::vector<std::string> names_in(const std::string& path);
 
  private:
   std::string path_;
