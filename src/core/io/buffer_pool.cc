@@ -1,6 +1,7 @@
 #include "io/buffer_pool.h"
 
 #include <new>
+#include <utility>
 
 #include "base/check.h"
 
@@ -53,9 +54,9 @@ BufferPool::Buffer BufferPool::try_acquire_extra() {
 
 rt::Task<void> BufferPool::drained() {
   while (in_use_ > 0) {
-    auto freed =
-        rt::suspend<void>([this](rt::Resume<void> r) { waiting_.push_back(std::move(r)); });
-    LEAT_CO_DO(co_await std::move(freed));
+    auto emptied =
+        rt::suspend<void>([this](rt::Resume<void> r) { draining_.push_back(std::move(r)); });
+    LEAT_CO_DO(co_await std::move(emptied));
   }
   co_return Status{};
 }
@@ -75,10 +76,15 @@ void BufferPool::give_back(std::byte* data) {
   } else {
     release(data);
   }
-  if (waiting_.empty()) return;
-  rt::Resume<void> next = std::move(waiting_.front());
-  waiting_.pop_front();
-  next(Status{});
+  if (!waiting_.empty()) {
+    rt::Resume<void> next = std::move(waiting_.front());
+    waiting_.pop_front();
+    next(Status{});
+  } else if (in_use_ == 0) {
+    for (rt::Resume<void>& resume : std::exchange(draining_, {})) {
+      resume(Status{});
+    }
+  }
 }
 
 }  // namespace leat::io

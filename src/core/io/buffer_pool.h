@@ -77,6 +77,7 @@ class BufferPool {
   std::size_t in_use_ = 0;
   std::vector<std::byte*> free_;
   std::deque<rt::Resume<void>> waiting_;
+  std::vector<rt::Resume<void>> draining_;
 };
 
 }  // namespace leat::io
