@@ -89,13 +89,20 @@ class TcpListener final : public Listener {
 // Gives up waiting for a connection after a while by cancelling its socket.
 class ConnectTimer {
  public:
-  ConnectTimer(rt::Shard& shard, Stream& stream, Duration limit) : timer_(shard.context(), limit) {
-    timer_.async_wait([&stream](const boost::system::error_code& error) {
-      if (!error) stream.interrupt(Errc::timeout);
+  ConnectTimer(rt::Shard& shard, Stream& stream, Duration limit)
+      : target_(std::make_shared<Stream*>(&stream)), timer_(shard.context(), limit) {
+    timer_.async_wait([target = target_](const boost::system::error_code& error) {
+      if (!error && *target != nullptr) (*target)->interrupt(Errc::timeout);
     });
   }
+  ConnectTimer(const ConnectTimer&) = delete;
+  ConnectTimer& operator=(const ConnectTimer&) = delete;
+
+  // A timer that has expired but not run yet cannot be cancelled: it finds nobody.
+  ~ConnectTimer() { *target_ = nullptr; }
 
  private:
+  std::shared_ptr<Stream*> target_;
   asio::steady_timer timer_;
 };
 
