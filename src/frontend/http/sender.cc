@@ -14,11 +14,14 @@ rt::Task<void> Sender::send(std::string_view head, Response& response, bool head
     co_return co_await write(io::drop_front(pieces, sent_of_memory_), io::Flush::now);
   }
   const bool has_body = !head_only && !std::holds_alternative<std::monostate>(response.body);
+  const auto* file = std::get_if<FileBody>(&response.body);
+  // File bytes follow at once. A stream may take its time, or have none.
+  const bool follows = has_body && file != nullptr && file->length > 0;
+  const io::Flush flush = follows ? io::Flush::more_follows : io::Flush::now;
   std::array<Bytes, 1> pieces = {as_bytes(head)};
-  const io::Flush flush = has_body ? io::Flush::more_follows : io::Flush::now;
   LEAT_CO_DO(co_await write(pieces, flush));
   if (!has_body) co_return Status{};
-  if (auto* file = std::get_if<FileBody>(&response.body)) co_return co_await send_file(*file);
+  if (file != nullptr) co_return co_await send_file(*file);
   co_return co_await send_stream(std::get<StreamBody>(response.body));
 }
 
