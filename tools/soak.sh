@@ -10,5 +10,5 @@ if [[ ! -d tests/soak ]]; then
 fi
 tools/build.sh asan leat
 tools/build.sh tsan leat
-LEAT_SOAK_SECONDS=${LEAT_SOAK_SECONDS:-600} \
+LEAT_SOAK_SECONDS=${LEAT_SOAK_SECONDS:-600} LEAT_SOAK_REQUIRE=1 \
   /usr/bin/python3 -m pytest -p no:cacheprovider tests/soak

@@ -42,5 +42,6 @@ for folder in tests/integration tests/soak; do
 done
 if [[ ${#suites[@]} -gt 0 ]]; then
   phase "real processes: ${suites[*]}"
-  /usr/bin/python3 -m pytest -p no:cacheprovider "${suites[@]}"
+  # Built above, so a program with sanitizers that is not there is a failure.
+  LEAT_SOAK_REQUIRE=1 /usr/bin/python3 -m pytest -p no:cacheprovider "${suites[@]}"
 fi

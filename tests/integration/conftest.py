@@ -10,7 +10,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from leat_process import LeatProcess, binary  # noqa: E402
 
 
-def pytest_sessionstart():
+@pytest.fixture(scope="session", autouse=True)
+def program_is_built():
     if not binary().exists():
         pytest.exit(f"{binary()} is not there: build it with `make`, or set LEAT_BINARY", 1)
 

@@ -18,7 +18,8 @@ STRACE = ["strace", "-D", "-f", "-y", "-s", "40", "-e",
 def strace_works():
     if shutil.which("strace") is None:
         return False
-    return subprocess.run(["strace", "-o", "/dev/null", "true"], capture_output=True).returncode == 0
+    tried = subprocess.run(["strace", "-o", "/dev/null", "true"], capture_output=True)
+    return tried.returncode == 0
 
 
 pytestmark = pytest.mark.skipif(not strace_works(), reason="strace is not usable here")
