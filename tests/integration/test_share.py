@@ -154,7 +154,7 @@ def test_special_files_are_not_served(start, tmp_path):
 def test_a_change_behind_our_back_is_noticed(start, tmp_path):
     for size in (100, MIB):
         make_file(tmp_path / f"f{size}", size)
-    server = start("share", tmp_path)
+    server = start("share", tmp_path, "--cores", "1")  # each core looks for itself
     for size in (100, MIB):
         before = server.ask(f"GET /f{size}")
         make_file(tmp_path / "new", size, seed="new")
@@ -168,7 +168,7 @@ def test_a_change_behind_our_back_is_noticed(start, tmp_path):
 def test_a_file_that_shrinks_while_it_is_sent_breaks_the_answer_off(start, tmp_path):
     size = 32 * MIB
     make_file(tmp_path / "f", size)
-    server = start("share", tmp_path)
+    server = start("share", tmp_path, "--cores", "1")  # each core looks for itself
     connection = server.connect()
     connection.send(connection.head("GET /f"))
     assert connection.answer_head()[1] == 200
