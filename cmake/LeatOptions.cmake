@@ -4,6 +4,9 @@ set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
+# Line tables are what backtraces and sanitizers need; full debug information doubles build times.
+set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1")
+
 set(LEAT_SANITIZE "" CACHE STRING "sanitizers, as -fsanitize= takes them")
 set(LEAT_LINKER "" CACHE STRING "linker for -fuse-ld=, empty for the compiler's own")
 option(LEAT_FUZZ "build the libFuzzer targets" OFF)
@@ -25,6 +28,7 @@ if(LEAT_LINKER)
   add_link_options(-fuse-ld=${LEAT_LINKER})
 endif()
 if(LEAT_SANITIZE)
+  set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O1 -g1")
   add_compile_options(-fsanitize=${LEAT_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${LEAT_SANITIZE})
 endif()
