@@ -23,7 +23,7 @@ _URL = re.compile(rb"(https?)://(127\.0\.0\.1):(\d+)")
 
 
 def binary():
-    return Path(os.environ.get("LEAT_BINARY", ROOT / "build/dev/src/programs/leat"))
+    return Path(os.environ.get("LEAT_BINARY", ROOT / "build/dev/src/programs/leat")).resolve()
 
 
 def clean_environment(**extra):
