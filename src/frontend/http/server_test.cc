@@ -27,6 +27,16 @@ rt::Task<Response> say(std::string text) {
   co_return Response::text(200, "text/plain", std::move(text));
 }
 
+rt::Task<Response> answer(int status) {
+  co_return Response(status);
+}
+
+rt::Task<Response> send_part(std::shared_ptr<const io::File> file) {
+  Response response(200);
+  response.body = FileBody{.file = file, .uncached = nullptr, .offset = 5000, .length = 250001};
+  co_return response;
+}
+
 // Yields the pieces one by one, then ends or fails.
 class PieceSource final : public BodySource {
  public:
@@ -249,8 +259,7 @@ TEST_F(ServerTest, AHandlerMayCloseTheConnection) {
 
 TEST_F(ServerTest, AnswersWithoutContentHaveNoFraming) {
   for (const int status : {204, 304}) {
-    http.handle(Operation::version,
-                [status](Exchange&) -> rt::Task<Response> { co_return Response(status); });
+    http.handle(Operation::version, [status](Exchange&) { return answer(status); });
     RawClient client(http);
     const Answer answer = client.ask("GET /version HTTP/1.1\r\nHost: server\r\n\r\n");
     EXPECT_EQ(answer.status, status);
@@ -266,11 +275,7 @@ TEST_F(ServerTest, AFileIsSentByteForByteInWindows) {
   auto& disk = http.world.disk("server");
   std::shared_ptr<io::File> file = disk.open("/f", io::OpenMode::create).value();
   ASSERT_TRUE(file->write_all_at(0, as_bytes(content)));
-  http.handle(Operation::read_file, [file](Exchange&) -> rt::Task<Response> {
-    Response response(200);
-    response.body = FileBody{.file = file, .uncached = nullptr, .offset = 5000, .length = 250001};
-    co_return response;
-  });
+  http.handle(Operation::read_file, [file](Exchange&) { return send_part(file); });
   RawClient client(http);
   EXPECT_EQ(client.ask(kGet).body, content.substr(5000, 250001));
   EXPECT_EQ(http.body_buffers.in_use(), 0U);
