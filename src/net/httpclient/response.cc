@@ -1,8 +1,8 @@
 #include "httpclient/response.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
+#include <span>
 #include <utility>
 
 #include "httpclient/pool.h"
@@ -96,17 +96,20 @@ rt::Task<std::size_t> Response::read_chunked(MutableBytes target) {
 }
 
 rt::Task<std::string> Response::read_all(std::size_t max_bytes) {
+  constexpr std::size_t kStepBytes = 16 * 1024;
   std::string body;
-  std::array<std::byte, 16 * 1024> part;
   if (left_ > max_bytes) co_return fail(Errc::too_large, "the body is larger than wanted");
-  body.reserve(left_);
+  body.reserve(left_ + kStepBytes);
   while (true) {
-    LEAT_CO_TRY(const std::size_t count, co_await read(part));
+    const std::size_t size = body.size();
+    body.resize(size + kStepBytes);
+    const MutableBytes room = std::as_writable_bytes(std::span(body)).subspan(size);
+    LEAT_CO_TRY(const std::size_t count, co_await read(room));
+    body.resize(size + count);
     if (count == 0) co_return body;
-    if (count > max_bytes - body.size()) {
+    if (body.size() > max_bytes) {
       co_return fail(Errc::too_large, "the body is larger than wanted");
     }
-    body.append(as_text(Bytes(part).first(count)));
   }
 }
 

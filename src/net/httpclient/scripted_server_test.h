@@ -96,7 +96,7 @@ class ScriptedServer {
   }
 
   rt::Task<void> take(io::Stream& stream, std::string& received) {
-    std::array<std::byte, 4096> part;
+    std::vector<std::byte> part(4096);
     LEAT_CO_TRY(const std::size_t count, co_await io::read_some(stream, part));
     if (count == 0) co_return fail(Errc::closed);
     received.append(as_text(Bytes(part).first(count)));

@@ -37,7 +37,7 @@ rt::Task<void> write_and_finish(io::Stream& stream, std::string_view text) {
 // Everything up to a clean end.
 rt::Task<std::string> read_to_end(io::Stream& stream) {
   std::string text;
-  std::array<std::byte, 4096> part;
+  std::vector<std::byte> part(4096);
   while (true) {
     LEAT_CO_TRY(const std::size_t count, co_await io::read_some(stream, part));
     if (count == 0) co_return text;
@@ -46,7 +46,7 @@ rt::Task<std::string> read_to_end(io::Stream& stream) {
 }
 
 rt::Task<void> echo(io::Stream& stream) {
-  std::array<std::byte, 5000> part;
+  std::vector<std::byte> part(5000);
   while (true) {
     LEAT_CO_TRY(const std::size_t count, co_await io::read_some(stream, part));
     if (count == 0) break;
