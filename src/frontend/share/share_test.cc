@@ -131,8 +131,9 @@ TEST_F(ShareTest, ARangeOfAnotherVersionIsNotServed) {
   const std::string etag = site.get("/small.txt").field("etag");
   const std::string range = "Range: bytes=5-\r\n";
   EXPECT_EQ(site.get("/small.txt", range + "If-Range: " + etag + "\r\n").body, "56789");
+  // A date names no version exactly: two may share a second.
   EXPECT_EQ(site.get("/small.txt", range + "If-Range: Wed, 01 Jan 2025 00:00:00 GMT\r\n").body,
-            "56789");
+            "0123456789");
   site.http->world.run_for(2s);
   ASSERT_EQ(site.put("/small.txt", "ABCDEFGHIJ").status, 200);
   const Answer changed = site.get("/small.txt", range + "If-Range: " + etag + "\r\n");
