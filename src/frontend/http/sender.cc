@@ -80,7 +80,13 @@ rt::Task<std::uint64_t> Sender::send_cached(const FileBody& body, std::uint64_t 
       sent_here += *sent;
       pace_.moved(*sent);
       context_.metrics.sent_bytes.add(*sent);
-      LEAT_CO_DO(co_await take_turns(*sent));
+      if (*sent == want) {
+        LEAT_CO_DO(co_await take_turns(*sent));
+      } else {
+        // Less than was asked for: the socket is full, and trying again would only say so.
+        sent_this_turn_ = 0;
+        LEAT_CO_DO(co_await pace_.wait(stream_, io::Interest::write));
+      }
     } else if (sent.error().code() == Errc::would_block) {
       sent_this_turn_ = 0;
       LEAT_CO_DO(co_await pace_.wait(stream_, io::Interest::write));

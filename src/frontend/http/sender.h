@@ -17,9 +17,9 @@ namespace leat::http {
 class Sender {
  public:
   // How much one connection may send before the others are looked at.
-  static constexpr std::size_t kTurnBytes = 1 * kMiB;
+  static constexpr std::size_t kTurnBytes = 8 * kMiB;
   // How far one look at the page cache reaches.
-  static constexpr std::uint64_t kWindowBytes = 4 * kMiB;
+  static constexpr std::uint64_t kWindowBytes = 8 * kMiB;
   // How long a cold read goes on before the page cache is looked at again.
   static constexpr std::uint64_t kColdRunBytes = 64 * kMiB;
 
