@@ -225,7 +225,9 @@ TEST_F(TcpTest, ATimeoutThatComesTooLateHarmsNobody) {
   TcpNetwork hasty(shard, options);
   for (int i = 0; i < 50; ++i) {
     auto stream = run_task(shard, hasty.connect(listener->address()));
-    if (!stream) EXPECT_EQ(stream.error().code(), Errc::timeout);
+    if (!stream) {
+      EXPECT_EQ(stream.error().code(), Errc::timeout);
+    }
     stream = fail(Errc::closed);
     shard.context().restart();
     shard.context().poll();

@@ -175,7 +175,9 @@ class CrashAnywhere : public UploadTest {
           io::SeededRng rng(count * 1000 + static_cast<std::uint64_t>(round));
           crashed->crash_with(sim::make_chooser({.mode = mode, .garbage = true}, rng));
           seen.insert(read(*crashed, path));
-          if (count == log.size()) EXPECT_EQ(read(*crashed, path), text);
+          if (count == log.size()) {
+            EXPECT_EQ(read(*crashed, path), text);
+          }
           EXPECT_TRUE(Upload::clean(*crashed));
           for (const std::string& name : crashed->list(".").value()) {
             EXPECT_FALSE(name.starts_with(Folder::kUploadPrefix)) << name;
