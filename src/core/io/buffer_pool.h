@@ -43,7 +43,7 @@ class BufferPool {
     MutableBytes bytes() const { return {data_, pool_->buffer_bytes_}; }
 
    private:
-    void swap(Buffer& other) {
+    void swap(Buffer& other) noexcept {
       std::swap(pool_, other.pool_);
       std::swap(data_, other.data_);
     }
