@@ -275,3 +275,10 @@ def test_a_closed_log_pipe_does_not_end_the_server(tmp_path):
         server.stop()
     finally:
         server.kill()
+
+
+def test_a_bad_address_is_found_before_anything_is_made(tmp_path):
+    ended = run_leat("serve", tmp_path / "data", "--listen", "nonsense")
+    assert ended.returncode == 2
+    assert "listen" in ended.stderr
+    assert not (tmp_path / "data").exists()

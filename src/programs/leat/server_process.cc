@@ -55,6 +55,7 @@ Status check_number(const config::Config& settings, std::string_view key, std::i
 Status check(const config::Config& settings) {
   static constexpr std::array<std::string_view, 3> kIo = {"auto", "uring", "psync"};
   static constexpr std::array<std::string_view, 3> kFormat = {"auto", "text", "json"};
+  LEAT_DO(listen_address(settings));
   LEAT_DO(check_choice(settings, "io", kIo));
   LEAT_DO(check_choice(settings, "log_format", kFormat));
   LEAT_DO(check_number(settings, "cores", 0, 1024));
