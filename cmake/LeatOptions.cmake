@@ -21,7 +21,8 @@ else()
   # g++ 12 reports null dereferences and uninitialised fields inside coroutine frames and
   # std::expected that are not there (docs/adr/0001-compilers-and-coroutine-rules.md); clang and
   # ASan watch these.
-  add_compile_options(-Wno-null-dereference -Wno-maybe-uninitialized -Wno-free-nonheap-object)
+  add_compile_options(-Wno-null-dereference -Wno-maybe-uninitialized -Wno-free-nonheap-object
+    -Wno-mismatched-new-delete)
 endif()
 
 if(LEAT_LINKER)

@@ -10,20 +10,25 @@ phase() {
   printf '\n=== test [%d:%02d] %s\n' $((now / 60)) $((now % 60)) "$*"
 }
 
-# unit PRESET: builds the unit tests of a preset and nothing else, and runs them.
+# unit PRESET [MODULE…]: builds the unit tests of a preset, of all modules or of some, and runs them.
 unit() {
-  tools/build.sh "$1" unit_tests
-  ctest --preset "$1" --label-regex unit --parallel "$(nproc)"
+  local preset=$1 pattern='unit\.' targets=(unit_tests)
+  shift
+  if [[ $# -gt 0 ]]; then
+    targets=("${@/#/leat_}")
+    targets=("${targets[@]/%/_test}")
+    pattern="unit\.($(IFS='|' && echo "$*"))\$"
+  fi
+  tools/build.sh "$preset" "${targets[@]}"
+  ctest --preset "$preset" --tests-regex "$pattern" --parallel "$(nproc)"
 }
 
 phase "check: format, layers, style, coroutines, seams, clang-tidy, unit tests (clang 19)"
 tools/check.sh
 phase "unit tests, g++ 12 with the address sanitizer"
 unit gcc
-phase "unit tests, clang 19 with the address and undefined-behaviour sanitizers"
-unit asan
-phase "unit tests, clang 19 with the thread sanitizer"
-unit tsan
+phase "unit tests of what threads share, clang 19 with the thread sanitizer"
+unit tsan rt io log metrics
 if [[ -d tests/fuzz ]]; then
   phase "fuzzers, ${LEAT_FUZZ_SECONDS:=60} s each"
   tools/fuzz.sh "$LEAT_FUZZ_SECONDS"

@@ -58,10 +58,10 @@ Result<std::size_t> TcpStream::try_send_file(const File& file, std::uint64_t off
 }
 
 rt::Task<void> TcpStream::wait(Interest interest) {
-  using Descriptor = boost::asio::posix::descriptor_base;
+  using Kinds = boost::asio::posix::descriptor_base;
   if (interrupted_) co_return fail(reason_);
   boost::system::error_code error;
-  const auto kind = interest == Interest::read ? Descriptor::wait_read : Descriptor::wait_write;
+  const auto kind = interest == Interest::read ? Kinds::wait_read : Kinds::wait_write;
   co_await socket_.async_wait(kind, rt::await_into(error));
   if (interrupted_) co_return fail(reason_);
   if (error) co_return fail(Errc::closed, error.message());
