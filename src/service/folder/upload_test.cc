@@ -179,7 +179,8 @@ class CrashAnywhere : public UploadTest {
             EXPECT_EQ(read(*crashed, path), text);
           }
           EXPECT_TRUE(Upload::clean(*crashed));
-          for (const std::string& name : crashed->list(".").value()) {
+          const auto names = crashed->list(".");
+          for (const std::string& name : *names) {
             EXPECT_FALSE(name.starts_with(Folder::kUploadPrefix)) << name;
           }
         }
