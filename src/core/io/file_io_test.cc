@@ -41,8 +41,8 @@ class FileIoTest : public ::testing::TestWithParam<Kind> {
 
   TempFolder folder;
   PosixDisk disk;
-  rt::BlockingPool pool{"test", 3, 1000};
   rt::Shard shard{rt::ShardId(0)};
+  rt::BlockingPool pool{"test", 3, 1000};
   std::unique_ptr<FileIo> io;
 };
 

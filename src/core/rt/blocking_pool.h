@@ -5,6 +5,8 @@
 // shard. The queue is bounded: when it is full, run() answers `busy` at once, so that overload is
 // refused instead of remembered. Safe to share between shards.
 //
+// Lifetime: the shards whose tasks await it outlive the pool; its threads wake them.
+//
 // A pool without threads works on the spot, in the caller's thread: simulations need every step in
 // one order, and their disks never block.
 #pragma once

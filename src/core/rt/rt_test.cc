@@ -15,10 +15,9 @@
 namespace leat::rt {
 namespace {
 
-// Runs one task to its end on a shard of its own.
+// Runs one task to its end.
 template <class Make>
-Status run(Make make) {
-  Shard shard(ShardId(0));
+Status run_on(Shard& shard, Make make) {
   auto keep = boost::asio::make_work_guard(shard.executor());
   Status result = fail(Errc::internal, "task did not end");
   shard.spawn(make(shard), [&](Status s) {
@@ -27,6 +26,13 @@ Status run(Make make) {
   });
   shard.context().run();
   return result;
+}
+
+// The same, on a shard of its own.
+template <class Make>
+Status run(Make make) {
+  Shard shard(ShardId(0));
+  return run_on(shard, std::move(make));
 }
 
 Task<int> answer() {
@@ -140,9 +146,10 @@ Task<void> run_on_pool(BlockingPool& pool, std::string& got) {
 }
 
 TEST(BlockingPool, RunsWorkElsewhereAndReturnsItsValue) {
+  Shard shard(ShardId(0));
   BlockingPool pool("test", 2, 8);
   std::string got;
-  EXPECT_TRUE(run([&](Shard&) { return run_on_pool(pool, got); }).has_value());
+  EXPECT_TRUE(run_on(shard, [&](Shard&) { return run_on_pool(pool, got); }).has_value());
   EXPECT_EQ(got, "from the pool");
 }
 
@@ -174,9 +181,9 @@ TEST(BlockingPool, FinishWaitsForWhatIsQueuedAndRunning) {
 }
 
 TEST(BlockingPool, RefusesWhenItsQueueIsFull) {
-  BlockingPool pool("test", 1, 2);
   std::latch go(1);
   Shard shard(ShardId(0));
+  BlockingPool pool("test", 1, 2);
   auto keep = boost::asio::make_work_guard(shard.executor());
   int refused = 0;
   int done = 0;
