@@ -10,7 +10,7 @@ phase() {
   printf '\n=== test [%d:%02d] %s\n' $((now / 60)) $((now % 60)) "$*"
 }
 
-# unit PRESET [MODULE…]: builds the unit tests of a preset, of all modules or of some, and runs them.
+# unit PRESET [MODULE…]: builds the unit tests of a preset, of all modules or some, and runs them.
 unit() {
   local preset=$1 pattern='unit\.' targets=(unit_tests)
   shift
