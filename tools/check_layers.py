@@ -33,6 +33,7 @@ LAYERS = {
 WRAPPED = {
     "boost/": {"rt", "io"},
     "liburing": {"io"},
+    "isa-l/": {"hash"},
     "openssl/": {"tls"},
     "toml++/": {"config"},
     "CLI/": {"leat"},
