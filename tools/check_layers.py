@@ -34,6 +34,7 @@ WRAPPED = {
     "boost/": {"rt", "io"},
     "liburing": {"io"},
     "openssl/": {"tls"},
+    "rocksdb/": {"kv"},
     "toml++/": {"config"},
     "CLI/": {"leat"},
 }
