@@ -9,6 +9,7 @@ find_package(Boost 1.81 REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(uring REQUIRED IMPORTED_TARGET liburing)
 pkg_check_modules(isal REQUIRED IMPORTED_TARGET libisal)
+pkg_check_modules(rocksdb REQUIRED IMPORTED_TARGET rocksdb>=7.8)
 find_path(TOMLPLUSPLUS_INCLUDE toml++/toml.h REQUIRED)
 find_path(CLI11_INCLUDE CLI/CLI.hpp REQUIRED)
 
@@ -20,3 +21,8 @@ target_compile_definitions(leat_asio INTERFACE
   # Coroutine frames that a shard keeps for reuse instead of asking the allocator again.
   BOOST_ASIO_RECYCLING_ALLOCATOR_CACHE_SIZE=8)
 target_link_libraries(leat_asio INTERFACE Threads::Threads)
+
+# The shared library: the static one lacks the compressions' own libraries.
+add_library(leat_rocksdb INTERFACE)
+target_include_directories(leat_rocksdb SYSTEM INTERFACE ${rocksdb_INCLUDE_DIRS})
+target_link_libraries(leat_rocksdb INTERFACE PkgConfig::rocksdb Threads::Threads)

@@ -35,6 +35,7 @@ WRAPPED = {
     "liburing": {"io"},
     "isa-l/": {"hash"},
     "openssl/": {"tls"},
+    "rocksdb/": {"kv"},
     "toml++/": {"config"},
     "CLI/": {"leat"},
 }
