@@ -27,8 +27,11 @@ inline std::unexpected<Error> fail(Errc code) {
 inline std::unexpected<Error> fail(Errc code, std::string detail) {
   return std::unexpected(Error(code, std::move(detail)));
 }
-inline std::unexpected<Error> fail(Error error) {
+inline std::unexpected<Error> fail(Error&& error) {
   return std::unexpected(std::move(error));
+}
+inline std::unexpected<Error> fail(const Error& error) {
+  return std::unexpected(error.clone());
 }
 
 }  // namespace leat

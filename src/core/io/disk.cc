@@ -11,4 +11,27 @@ Status File::write_all_at(std::uint64_t offset, Bytes source) {
   return {};
 }
 
+namespace {
+
+// The folder that holds the last name of a path: "/" above "/a", "." above "a".
+std::string parent_of(std::string path) {
+  while (path.size() > 1 && path.back() == '/')
+    path.pop_back();
+  const std::size_t slash = path.find_last_of('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+}  // namespace
+
+Status Disk::make_durable_directories(const std::string& path) {
+  std::vector<std::string> holders;  // of the folders that are missing
+  for (std::string at = path; at != "/" && at != "." && !info(at); at = parent_of(at))
+    holders.push_back(parent_of(at));
+  LEAT_DO(make_directories(path));
+  for (const std::string& holder : holders)
+    LEAT_DO(sync_directory(holder));
+  return {};
+}
+
 }  // namespace leat::io

@@ -42,6 +42,9 @@ class File {
   // Reads up to target.size() bytes; fewer only at the end of the file.
   virtual Result<std::size_t> read_at(std::uint64_t offset, MutableBytes target) const = 0;
 
+  // The same without waiting for the disk. Errors: would_block, when not all is in memory.
+  virtual Result<std::size_t> try_read_at(std::uint64_t offset, MutableBytes target) const = 0;
+
   // Writes some of `source`, at least one byte; write_all_at() goes on until all is written.
   virtual Result<std::size_t> write_at(std::uint64_t offset, Bytes source) = 0;
 
@@ -83,6 +86,9 @@ class Disk {
 
   // Makes the folder and its parents; fine if it is there.
   virtual Status make_directories(const std::string& path) = 0;
+
+  // The same, and the new ones are there after a power cut.
+  Status make_durable_directories(const std::string& path);
 
   // Names in a folder, sorted, without "." and "..".
   virtual Result<std::vector<std::string>> list(const std::string& path) = 0;

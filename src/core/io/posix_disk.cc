@@ -99,6 +99,21 @@ class PosixFile final : public File {
     return {};
   }
 
+  Result<std::size_t> try_read_at(std::uint64_t offset, MutableBytes target) const override {
+    std::size_t done = 0;
+    while (done < target.size()) {
+      iovec rest{target.data() + done, target.size() - done};
+      const auto at = static_cast<off_t>(offset + done);
+      const ssize_t n = ::preadv2(fd_.get(), &rest, 1, at, RWF_NOWAIT);
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0 && (errno == EAGAIN || errno == EOPNOTSUPP)) return fail(Errc::would_block);
+      if (n < 0) return fail(os_error("read", path_));
+      if (n == 0) break;
+      done += static_cast<std::size_t>(n);
+    }
+    return done;
+  }
+
   Result<FileInfo> info() const override {
     struct stat s{};
     if (::fstat(fd_.get(), &s) != 0) return fail(os_error("stat", path_));

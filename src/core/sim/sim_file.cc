@@ -48,6 +48,10 @@ class SimDisk::OpenFile final : public io::File {
     return disk_.state_.inode(id_).cache.read(offset, target);
   }
 
+  Result<std::size_t> try_read_at(std::uint64_t offset, MutableBytes target) const override {
+    return read_at(offset, target);
+  }
+
   Result<std::size_t> write_at(std::uint64_t offset, Bytes source) override {
     LEAT_DO(check_alive());
     LEAT_DO(check_writable());

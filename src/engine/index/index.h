@@ -1,0 +1,164 @@
+// Index: what a disk holds, by key. A function of the disk's changes, kept in a Kv.
+//
+// Invariants:
+//  1. Applying the same changes in the order of their sequence to an empty index gives the same
+//     index. Nothing else is written to it.
+//  2. Everything one change does, with the counters and how far the segments are applied, is one
+//     batch: after a crash the index stands at the end of some batch.
+//  3. A file is named by exactly one of: a current version, one in the trash, a part of an upload,
+//     the list of files to remove.
+//  4. counts() is the sum over the entries, at any time.
+//
+// Thread: finding and listing from any; before(), apply() and the counters from the home of the
+// disk. Calls may wait for the disk, but for find_cached(). Lifetime: the Kv outlives it.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "index/keys.h"
+#include "kv/kv.h"
+#include "record/change.h"
+
+namespace leat::index {
+
+// Removed or replaced, and kept until its time.
+struct Trashed {
+  record::Version version{};
+  std::int64_t since_ms = 0;
+  std::int64_t until_ms = 0;
+};
+
+struct Counts {
+  std::uint64_t objects = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t trashed_objects = 0;
+  std::uint64_t trashed_bytes = 0;
+  bool operator==(const Counts&) const = default;
+};
+
+// How far the segments are in the index.
+struct Applied {
+  record::SegmentId segment{};
+  std::uint64_t offset = 0;
+  record::Sequence last{};
+};
+
+// What must be known of the state before a change to make it.
+struct Before {
+  std::optional<record::Version> current{};
+  std::optional<Trashed> trashed{};    // the version that is restored, purged or moved
+  std::optional<record::Part> part{};  // the one that is replaced or moved
+  std::vector<record::Part> parts{};   // of an upload that ends
+};
+
+struct ListRequest {
+  record::BucketId bucket{};
+  std::string prefix{};
+  std::string delimiter{};
+  std::string after{};  // keys and groups that sort behind this
+  std::size_t max = 1000;
+};
+
+// An object, or a group of objects that share a prefix up to the delimiter.
+struct ListItem {
+  std::string name{};
+  std::optional<record::Version> version{};  // nothing for a group
+};
+
+struct ListPage {
+  std::vector<ListItem> items{};
+  bool is_truncated = false;
+};
+
+class Index {
+ public:
+  explicit Index(kv::Kv& kv) : kv_(kv) {}
+
+  // Reads counters and buckets. Errors: corrupt, io.
+  Status load();
+
+  Result<std::optional<record::Version>> find(const record::ObjectKey& object) const;
+  // Errors: would_block, when the disk would have to be waited for.
+  Result<std::optional<record::Version>> find_cached(const record::ObjectKey& object) const;
+  // The newest first.
+  Result<std::vector<Trashed>> find_trash(const record::ObjectKey& object) const;
+  Result<std::optional<record::Upload>> find_upload(const record::ObjectKey& object,
+                                                    record::UploadId upload) const;
+  // By number.
+  Result<std::vector<record::Part>> find_parts(record::UploadId upload) const;
+  Result<std::vector<record::Upload>> list_uploads(record::BucketId bucket) const;
+  Result<ListPage> list(const ListRequest& request) const;
+
+  // What in the trash is due at `now_ms`, at most `max`.
+  Result<std::vector<Due>> find_due(std::int64_t now_ms, std::size_t max) const;
+  // Files that may be removed, at most `max`.
+  Result<std::vector<record::FileId>> find_garbage(std::size_t max) const;
+  // Somebody's, or on the list of files to remove. A file that is neither is an orphan.
+  Result<bool> is_known(record::FileId file) const;
+
+  // Walks over everything that holds data: current versions, the trash, parts (whose key is the
+  // text "upload … part …", without a bucket). `after` is the entry to go on behind; empty for the
+  // start. Gives the last entry visited, empty at the end.
+  using VisitVersion = std::function<Status(const record::ObjectKey&, const record::Version&)>;
+  Result<std::string> visit_versions(std::string_view after, std::size_t max,
+                                     const VisitVersion& visit) const;
+
+  // May wait for the disk. Errors: corrupt, io.
+  Result<Before> before(const record::Change& change) const;
+
+  // Writes what the change does into `batch`, and counts. Requires: `before` is still true.
+  // A moved change only changes where data is.
+  void apply(record::Sequence sequence, const record::Change& change, const Before& before,
+             kv::Batch& batch);
+  void apply_moved(const record::Change& change, const Before& before, kv::Batch& batch);
+
+  // Puts counters that changed and `applied` into the batch. The last step of each batch.
+  void finish(const Applied& applied, kv::Batch& batch);
+  Result<std::optional<Applied>> applied() const;
+
+  const std::map<record::BucketId, record::Bucket>& buckets() const { return buckets_; }
+  Counts counts(record::BucketId bucket) const;
+  // Bytes of each segment that something still needs, data and headers.
+  const std::map<record::SegmentId, std::uint64_t>& live_bytes() const { return live_; }
+  // The segment is gone.
+  void forget(record::SegmentId segment, kv::Batch& batch);
+
+ private:
+  void apply_one(const record::PutObject& change, const Before& before, kv::Batch& batch);
+  void apply_one(const record::RemoveObject& change, const Before& before, kv::Batch& batch);
+  void apply_one(const record::RestoreObject& change, const Before& before, kv::Batch& batch);
+  void apply_one(const record::PurgeVersion& change, const Before& before, kv::Batch& batch);
+  void apply_one(const record::PutBucket& change, const Before& before, kv::Batch& batch);
+  void apply_one(const record::RemoveBucket& change, const Before& before, kv::Batch& batch);
+  void apply_one(const record::BeginUpload& change, const Before& before, kv::Batch& batch);
+  void apply_one(const record::PutPart& change, const Before& before, kv::Batch& batch);
+  void apply_one(const record::EndUpload& change, const Before& before, kv::Batch& batch);
+
+  void end_upload(const record::ObjectKey& object, record::UploadId upload, const Before& before,
+                  kv::Batch& batch);
+  // The current version goes to the trash, or for good if the bucket has no undo window.
+  void retire(const record::ObjectKey& object, const record::Version& version, std::int64_t at_ms,
+              kv::Batch& batch);
+  // The version's bytes are needed; are needed no more.
+  void hold(const record::Version& version, kv::Batch& batch);
+  void release(const record::Version& version, kv::Batch& batch);
+  void count_use(const record::Version& version, int sign);
+  Counts& count(record::BucketId bucket);
+
+  kv::Kv& kv_;
+  std::map<record::BucketId, record::Bucket> buckets_;
+  std::map<record::BucketId, Counts> counts_;
+  std::map<record::SegmentId, std::uint64_t> live_;
+  std::map<record::BucketId, bool> counts_changed_;
+  std::map<record::SegmentId, bool> live_changed_;
+  record::Sequence sequence_{};  // of the change being applied
+};
+
+// What a version takes in its segment; 0 when it is in files.
+std::uint64_t segment_bytes(const record::Version& version);
+
+}  // namespace leat::index

@@ -1,0 +1,270 @@
+#include "volume/committer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace leat::volume {
+namespace {
+
+std::int64_t to_ms(WallTime time) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count();
+}
+
+}  // namespace
+
+Committer::Committer(CommitterTools tools, const VolumeOptions& options,
+                     std::unique_ptr<io::File> file, LogEnd end)
+    : tools_(tools),
+      options_(options),
+      file_(std::move(file)),
+      segment_(end.segment),
+      offset_(end.offset),
+      durable_offset_(end.offset),
+      marked_offset_(end.offset),
+      last_(end.last),
+      checkpoint_segment_(end.segment) {}
+
+Status Committer::check_alive() const {
+  if (failure_) return fail(*failure_);
+  return {};
+}
+
+std::unexpected<Error> Committer::fail_disk(const Error& error, std::string_view what) {
+  if (!failure_) {
+    failure_ =
+        Error(Errc::unavailable, fmt::format("the disk has failed: {}: {}", what, error.detail()));
+  }
+  return fail(*failure_);
+}
+
+rt::Task<void> Committer::commit(Entry& entry) {
+  LEAT_CO_DO(check_alive());
+  if (gate_.is_closing()) co_return fail(Errc::unavailable, "shutting down");
+  if (pending_.size() >= options_.pending_max) {
+    co_return fail(Errc::busy, "too many changes wait for the disk");
+  }
+  auto written = rt::suspend<void>([this, &entry](rt::Resume<void> resume) {
+    pending_.push_back({.entry = &entry, .resume = std::move(resume)});
+    start();
+  });
+  co_return co_await std::move(written);
+}
+
+void Committer::start() {
+  if (running_) return;
+  auto pass = gate_.enter();
+  LEAT_CHECK(pass.has_value());
+  running_ = true;
+  tools_.shard.spawn(run(std::move(*pass)), [](const Status&) {});
+}
+
+rt::Task<void> Committer::run(rt::Gate::Pass /*pass*/) {
+  do {
+    while (!pending_.empty()) {
+      Group group = take_group();
+      const Status written = co_await write_group(group);
+      for (Waiting& waiting : group)
+        waiting.resume(written ? Status{} : Status(fail(written.error())));
+      // Let those who were just answered put their next change into the next batch.
+      LEAT_CO_DO(co_await rt::yield());
+    }
+    LEAT_CO_DO(co_await write_marker());
+  } while (!pending_.empty());
+  running_ = false;
+  co_return Status{};
+}
+
+Committer::Group Committer::take_group() {
+  Group group;
+  std::uint64_t bytes = 0;
+  while (!pending_.empty()) {
+    bytes += pending_.front().entry->data.size_bytes() + 512;
+    if (!group.empty() && bytes > options_.batch_max_bytes) break;
+    group.push_back(std::move(pending_.front()));
+    pending_.pop_front();
+  }
+  return group;
+}
+
+void Committer::number(Entry& entry) {
+  last_ = record::Sequence(last_.value() + 1);
+  entry.sequence = last_;
+  if (record::Version* version = record::version_in(entry.change)) {
+    version->sequence = last_;
+    if (version->id.value() == 0) version->id = record::VersionId(last_.value());
+  }
+}
+
+rt::Task<void> Committer::write_group(Group& group) {
+  LEAT_CO_DO(check_alive());
+  if (offset_ >= options_.segment_max_bytes) {
+    LEAT_CO_DO(co_await roll_over());
+  }
+  const record::Sequence before = last_;
+  record::BatchBuilder builder(tools_.segments.site(segment_), offset_, durable_offset_);
+  bool must_sync = false;
+  for (Waiting& waiting : group) {
+    Entry& entry = *waiting.entry;
+    if (!entry.is_moved) number(entry);
+    builder.add(entry.sequence, entry.change, entry.data, entry.is_moved);
+    must_sync = must_sync || entry.durability == record::Durability::sync;
+  }
+  const Bytes bytes = builder.finish();
+  const std::shared_ptr<io::File> file = file_;
+  const Status written = co_await tools_.file_io.write_at(*file, offset_, bytes);
+  if (!written) {
+    last_ = before;
+    if (written.error().code() != Errc::no_space) {
+      co_return fail_disk(written.error(), "a segment cannot be written");
+    }
+    // What was written of the batch must not stay behind the end of the segment.
+    const std::uint64_t end = offset_;
+    auto cut = tools_.pool.run<void>([file, end] { return file->truncate(end); });
+    if (const Status done = co_await std::move(cut); !done) {
+      co_return fail_disk(done.error(), "a segment cannot be cut");
+    }
+    co_return fail(written.error());
+  }
+  offset_ += bytes.size();
+  // While the index is being flushed it must not learn of anything that is not on the disk.
+  if (must_sync || checkpointing_) {
+    LEAT_CO_DO(co_await sync_file());
+  } else if (!sync_is_due_) {
+    if (auto pass = gate_.enter()) {
+      sync_is_due_ = true;
+      const Instant when = tools_.clock.now() + options_.group_window;
+      tools_.shard.spawn(sync_after(when, std::move(*pass)), [](const Status&) {});
+    }
+  }
+  co_return apply_group(group, offset_);
+}
+
+Status Committer::apply_group(Group& group, std::uint64_t end_offset) {
+  kv::Batch batch;
+  for (Waiting& waiting : group) {
+    const Entry& entry = *waiting.entry;
+    if (entry.is_moved) {
+      tools_.index.apply_moved(entry.change, entry.before, batch);
+    } else {
+      tools_.index.apply(entry.sequence, entry.change, entry.before, batch);
+    }
+    bytes_since_checkpoint_ += entry.data.size_bytes();
+  }
+  tools_.index.finish({.segment = segment_, .offset = end_offset, .last = last_}, batch);
+  if (Status stored = tools_.kv.write(batch); !stored) {
+    return fail_disk(stored.error(), "the index cannot be written");
+  }
+  changes_since_checkpoint_ += group.size();
+  const bool is_due = changes_since_checkpoint_ >= options_.replay_max_changes ||
+                      bytes_since_checkpoint_ >= options_.replay_max_bytes;
+  if (is_due && !checkpointing_ && !options_.quiet) {
+    if (auto pass = gate_.enter()) {
+      tools_.shard.spawn(checkpoint_in_background(std::move(*pass)), [](const Status&) {});
+    }
+  }
+  return {};
+}
+
+rt::Task<void> Committer::roll_over() {
+  LEAT_CO_DO(co_await sync_file());
+  const record::SegmentId next(segment_.value() + 1);
+  const std::int64_t now_ms = to_ms(tools_.clock.wall_now());
+  segment::SegmentFolder& segments = tools_.segments;
+  using Opened = std::unique_ptr<io::File>;
+  auto created =
+      tools_.pool.run<Opened>([&segments, next, now_ms] { return segments.create(next, now_ms); });
+  auto file = co_await std::move(created);
+  if (!file) {
+    if (file.error().code() == Errc::no_space || file.error().code() == Errc::busy) {
+      co_return fail(file.error());
+    }
+    co_return fail_disk(file.error(), "a segment cannot be made");
+  }
+  file_ = std::move(*file);
+  segment_ = next;
+  offset_ = record::kSegmentHeaderBytes;
+  durable_offset_ = offset_;
+  marked_offset_ = offset_;
+  co_return Status{};
+}
+
+rt::Task<void> Committer::sync_file() {
+  LEAT_CO_DO(check_alive());
+  const std::shared_ptr<io::File> file = file_;
+  const record::SegmentId segment = segment_;
+  const std::uint64_t end = offset_;
+  ++syncs_;
+  const Status synced = co_await tools_.file_io.sync_data(*file);
+  if (!synced) co_return fail_disk(synced.error(), "a sync has failed");
+  if (segment == segment_) durable_offset_ = std::max(durable_offset_, end);
+  co_return Status{};
+}
+
+rt::Task<void> Committer::sync_after(Instant when, rt::Gate::Pass /*pass*/) {
+  LEAT_CO_DO(co_await tools_.clock.sleep_until(when));
+  sync_is_due_ = false;
+  co_return co_await sync_file();
+}
+
+rt::Task<void> Committer::sync() {
+  return sync_file();
+}
+
+rt::Task<void> Committer::checkpoint() {
+  while (checkpointing_) {
+    auto ended = rt::suspend<void>(
+        [this](rt::Resume<void> resume) { awaiting_checkpoint_.push_back(std::move(resume)); });
+    LEAT_CO_DO(co_await std::move(ended));
+  }
+  checkpointing_ = true;
+  Status done = co_await flush_index();
+  checkpointing_ = false;
+  for (rt::Resume<void>& resume : std::exchange(awaiting_checkpoint_, {}))
+    resume(Status{});
+  co_return done;
+}
+
+rt::Task<void> Committer::flush_index() {
+  const record::SegmentId segment = segment_;
+  changes_since_checkpoint_ = 0;
+  bytes_since_checkpoint_ = 0;
+  LEAT_CO_DO(co_await sync_file());
+  kv::Kv& kv = tools_.kv;
+  auto flushed = tools_.pool.run<void>([&kv] { return kv.flush(); });
+  const Status done = co_await std::move(flushed);
+  if (!done && done.error().code() == Errc::busy) co_return fail(done.error());
+  if (!done) co_return fail_disk(done.error(), "the index cannot be flushed");
+  checkpoint_segment_ = std::max(checkpoint_segment_, segment);
+  co_return Status{};
+}
+
+rt::Task<void> Committer::checkpoint_in_background(rt::Gate::Pass /*pass*/) {
+  return checkpoint();
+}
+
+rt::Task<void> Committer::write_marker() {
+  // Unsynced bytes behind the mark need no mark of their own: the next sync brings one.
+  if (failure_ || durable_offset_ != offset_ || marked_offset_ == offset_) co_return Status{};
+  record::BatchBuilder builder(tools_.segments.site(segment_), offset_, durable_offset_);
+  const Bytes bytes = builder.finish();
+  const std::shared_ptr<io::File> file = file_;
+  const std::uint64_t at = offset_;
+  const Status written = co_await tools_.file_io.write_at(*file, at, bytes);
+  if (written) {
+    offset_ = at + bytes.size();
+    marked_offset_ = offset_;
+  } else if (written.error().code() != Errc::no_space) {
+    // Kept in failure_: whoever comes next is told.
+    static_cast<void>(fail_disk(written.error(), "a segment cannot be written"));
+  }
+  co_return Status{};
+}
+
+rt::Task<void> Committer::close() {
+  return gate_.close();
+}
+
+}  // namespace leat::volume

@@ -1,0 +1,130 @@
+// Committer: the one writer of a disk's segments. Many changes, one write, one sync.
+//
+// While one batch is being written and synced the next one gathers, so that sixteen writers share a
+// sync and a single one waits for nobody. A change is applied to the index after its batch is as
+// durable as it has to be; then its task goes on.
+//
+// Invariants:
+//  1. A batch is written only after the one before it, and a segment is closed only when all of it
+//     is on the disk.
+//  2. The index is flushed only when the segments it reflects are on the disk.
+//  3. After a failed sync nothing is written any more (docs/adr/0007-durable-by-default.md).
+//
+// Shard: the home of its disk. Lifetime: what Tools refers to outlives it.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+
+#include "index/index.h"
+#include "io/clock.h"
+#include "io/file_io.h"
+#include "rt/blocking_pool.h"
+#include "rt/gate.h"
+#include "rt/shard.h"
+#include "segment/segment_folder.h"
+#include "volume/options.h"
+
+namespace leat::volume {
+
+// One change on its way. Lifetime: until commit() returns, and so the memory of its data.
+struct Entry {
+  record::Change change{};
+  record::SummedData data{};
+  index::Before before{};
+  record::Durability durability = record::Durability::sync;
+  bool is_moved = false;
+  // Given by commit(); a moved change brings its own.
+  record::Sequence sequence{};
+};
+
+struct CommitterTools {
+  rt::Shard& shard;
+  io::FileIo& file_io;
+  rt::BlockingPool& pool;
+  io::Clock& clock;
+  segment::SegmentFolder& segments;
+  index::Index& index;
+  kv::Kv& kv;
+};
+
+// Where the segments end.
+struct LogEnd {
+  record::SegmentId segment{};
+  std::uint64_t offset = 0;
+  record::Sequence last{};
+};
+
+class Committer {
+ public:
+  Committer(CommitterTools tools, const VolumeOptions& options, std::unique_ptr<io::File> file,
+            LogEnd end);
+
+  // Gives the change its sequence, and its data its place.
+  // Errors: no_space, io, unavailable (the disk failed before), busy (too many wait).
+  rt::Task<void> commit(Entry& entry);
+
+  // Everything committed so far is on the disk when it returns, whatever its durability.
+  rt::Task<void> sync();
+
+  // The same, and in the index's own files: recovery need not read it again.
+  rt::Task<void> checkpoint();
+
+  // Ends what is running. No more commits after it.
+  rt::Task<void> close();
+
+  // Why nothing is written any more; nothing while all is well.
+  const std::optional<Error>& failure() const { return failure_; }
+
+  record::SegmentId active_segment() const { return segment_; }
+  // Everything before it is in the index's own files.
+  record::SegmentId checkpoint_segment() const { return checkpoint_segment_; }
+  std::size_t pending() const { return pending_.size(); }
+  std::uint64_t syncs() const { return syncs_; }
+
+ private:
+  struct Waiting {
+    Entry* entry;
+    rt::Resume<void> resume;
+  };
+  using Group = std::deque<Waiting>;
+
+  void start();
+  rt::Task<void> run(rt::Gate::Pass pass);
+  Group take_group();
+  void number(Entry& entry);
+  rt::Task<void> write_group(Group& group);
+  Status apply_group(Group& group, std::uint64_t end_offset);
+  rt::Task<void> roll_over();
+  rt::Task<void> sync_file();
+  rt::Task<void> sync_after(Instant when, rt::Gate::Pass pass);
+  rt::Task<void> checkpoint_in_background(rt::Gate::Pass pass);
+  rt::Task<void> flush_index();
+  // Says up to where everything is on the disk, for whoever reads the segment after a crash.
+  rt::Task<void> write_marker();
+  std::unexpected<Error> fail_disk(const Error& error, std::string_view what);
+  Status check_alive() const;
+
+  CommitterTools tools_;
+  const VolumeOptions& options_;
+  std::shared_ptr<io::File> file_;
+  record::SegmentId segment_;
+  std::uint64_t offset_;
+  std::uint64_t durable_offset_;
+  std::uint64_t marked_offset_ = 0;
+  record::Sequence last_;
+  record::SegmentId checkpoint_segment_;
+  std::uint64_t changes_since_checkpoint_ = 0;
+  std::uint64_t bytes_since_checkpoint_ = 0;
+  bool checkpointing_ = false;
+  std::vector<rt::Resume<void>> awaiting_checkpoint_;
+  bool running_ = false;
+  bool sync_is_due_ = false;
+  std::uint64_t syncs_ = 0;
+  Group pending_;
+  std::optional<Error> failure_;
+  rt::Gate gate_;
+};
+
+}  // namespace leat::volume

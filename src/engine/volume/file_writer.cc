@@ -1,0 +1,153 @@
+#include "volume/file_writer.h"
+
+#include <optional>
+
+#include "codec/codec.h"
+#include "hash/crc32c.h"
+#include "io/write_behind.h"
+#include "record/object_file.h"
+
+namespace leat::volume {
+namespace {
+
+// How many full files may still be on their way to the disk while the next one is filled.
+constexpr std::size_t kSealingMax = 2;
+
+// Gives a finished file its place and makes that durable. The shelf is made when it is first used.
+Status give_place(io::Disk& disk, const Folders& folders, record::FileId file) {
+  const std::string from = folders.incoming_file(file);
+  Status renamed = disk.rename(from, folders.file(file));
+  if (!renamed && renamed.error().code() == Errc::not_found) {
+    LEAT_DO(disk.make_directories(folders.file_folder(file)));
+    LEAT_DO(disk.sync_directory(folders.files()));
+    renamed = disk.rename(from, folders.file(file));
+  }
+  LEAT_DO(std::move(renamed));
+  return disk.sync_directory(folders.file_folder(file));
+}
+
+}  // namespace
+
+struct FileWriter::Piece {
+  record::FileId id{};
+  std::shared_ptr<io::File> file{};
+  std::unique_ptr<io::WriteBehind> writer{};
+  record::ObjectKey owner{};
+  std::string sums{};
+  std::uint64_t size_bytes = 0;
+  std::optional<Status> outcome{};            // once it is sealed
+  std::optional<rt::Resume<void>> waiting{};  // for the outcome
+};
+
+FileWriter::FileWriter(Volume& volume, ShardKit kit, record::ObjectKey owner)
+    : volume_(volume), kit_(kit), owner_(std::move(owner)) {}
+
+FileWriter::~FileWriter() {
+  if (finished_) return;
+  io::Disk& disk = volume_.disk();
+  const Folders& folders = volume_.folders();
+  for (const PiecePtr& piece : pieces_) {
+    // The removal runs behind the writes of the piece, which may still be in flight; if it finds no
+    // room in the queue the next start or the orphan collection removes the file.
+    static_cast<void>(kit_.pool.submit([&disk, &folders, piece] {
+      if (!disk.remove(folders.incoming_file(piece->id))) {
+        static_cast<void>(disk.remove(folders.file(piece->id)));
+      }
+    }));
+  }
+}
+
+rt::Task<FileWriter::PiecePtr> FileWriter::open_piece() {
+  auto piece = std::make_shared<Piece>();
+  piece->id = Volume::new_file(kit_.rng);
+  piece->owner = owner_;
+  io::Disk& disk = volume_.disk();
+  std::string path = volume_.folders().incoming_file(piece->id);
+  auto opened = kit_.pool.run<std::unique_ptr<io::File>>(
+      [&disk, p = std::move(path)] { return disk.open(p, io::OpenMode::create_new); });
+  LEAT_CO_TRY(piece->file, co_await std::move(opened));
+  piece->writer =
+      std::make_unique<io::WriteBehind>(kit_.shard, kit_.file_io, kit_.buffers, piece->file);
+  co_return piece;
+}
+
+rt::Task<MutableBytes> FileWriter::next_buffer() {
+  if (current_ && current_->size_bytes >= volume_.options().file_max_bytes) {
+    seal_current();
+    LEAT_CO_DO(co_await wait_sealed(kSealingMax));
+  }
+  if (!current_) {
+    LEAT_CO_TRY(current_, co_await open_piece());
+    pieces_.push_back(current_);
+  }
+  LEAT_CO_TRY(buffer_, co_await current_->writer->next_buffer());
+  const std::uint64_t room = volume_.options().file_max_bytes - current_->size_bytes;
+  buffer_ = buffer_.first(std::min<std::uint64_t>(buffer_.size(), room));
+  co_return buffer_;
+}
+
+void FileWriter::commit(std::size_t size) {
+  const Bytes bytes = Bytes(buffer_).first(size);
+  const auto summed = record::sum_blocks({bytes});
+  current_->sums += summed.sums;
+  current_->size_bytes += size;
+  size_bytes_ += size;
+  current_->writer->commit(size);
+}
+
+void FileWriter::seal_current() {
+  const PiecePtr piece = std::exchange(current_, nullptr);
+  kit_.shard.spawn(seal(piece, kit_, volume_), [piece](Status sealed) {
+    piece->outcome = std::move(sealed);
+    if (piece->waiting) (*std::exchange(piece->waiting, std::nullopt))(Status{});
+  });
+}
+
+rt::Task<void> FileWriter::seal(PiecePtr piece, ShardKit kit, Volume& volume) {
+  LEAT_CO_DO(co_await piece->writer->finish());
+  piece->writer.reset();
+  const record::FileTail tail{.disk = volume.identity().disk,
+                              .file = piece->id,
+                              .data_bytes = piece->size_bytes,
+                              .sums = piece->sums,
+                              .owner = piece->owner};
+  const std::string bytes = record::encode(tail);
+  const Bytes view = as_bytes(bytes);
+  LEAT_CO_DO(co_await kit.file_io.write_at(*piece->file, piece->size_bytes, view));
+  LEAT_CO_DO(co_await kit.file_io.sync_data(*piece->file));
+  io::Disk& disk = volume.disk();
+  const Folders& folders = volume.folders();
+  const record::FileId id = piece->id;
+  auto placed = kit.pool.run<void>([&disk, &folders, id] { return give_place(disk, folders, id); });
+  LEAT_CO_DO(co_await std::move(placed));
+  piece->file.reset();
+  co_return Status{};
+}
+
+rt::Task<void> FileWriter::wait_sealed(std::size_t unfinished_max) {
+  for (std::size_t i = 0; i < pieces_.size(); ++i) {
+    const PiecePtr piece = pieces_[i];
+    if (piece == current_) continue;
+    const bool may_wait = pieces_.size() - i <= unfinished_max;
+    if (!piece->outcome && may_wait) continue;
+    if (!piece->outcome) {
+      auto sealed =
+          rt::suspend<void>([&piece](rt::Resume<void> r) { piece->waiting = std::move(r); });
+      LEAT_CO_DO(co_await std::move(sealed));
+    }
+    if (!*piece->outcome) co_return fail(piece->outcome->error());
+  }
+  co_return Status{};
+}
+
+rt::Task<std::vector<record::FileExtent>> FileWriter::finish() {
+  if (current_) seal_current();
+  LEAT_CO_DO(co_await wait_sealed(0));
+  finished_ = true;
+  std::vector<record::FileExtent> extents;
+  for (const PiecePtr& piece : pieces_)
+    extents.push_back({.file = piece->id, .size_bytes = piece->size_bytes});
+  co_return extents;
+}
+
+}  // namespace leat::volume

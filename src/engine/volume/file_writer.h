@@ -1,0 +1,69 @@
+// FileWriter: the bytes of a large object on their way into files of a disk.
+//
+// Bytes are checksummed block by block as they come and written behind the caller. A long object is
+// cut into files of file_max_bytes; each is synced and gets its place while the next one is being
+// filled. Nothing refers to the files before the change that names them is committed, so an object
+// that breaks off leaves nothing: what was written is removed, at the latest as an orphan.
+//
+// Shard: any, one. Lifetime: the volume and the tools outlive it and its last write.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "io/buffer_pool.h"
+#include "io/file_io.h"
+#include "io/rng.h"
+#include "rt/blocking_pool.h"
+#include "rt/shard.h"
+#include "volume/volume.h"
+
+namespace leat::volume {
+
+// What reading and writing on one shard needs.
+struct ShardKit {
+  rt::Shard& shard;
+  io::FileIo& file_io;
+  io::BufferPool& buffers;
+  rt::BlockingPool& pool;
+  io::Rng& rng;
+};
+
+class FileWriter {
+ public:
+  FileWriter(Volume& volume, ShardKit kit, record::ObjectKey owner);
+  ~FileWriter();
+
+  // A buffer to fill; waits while too many writes are in flight.
+  // Errors: the first error of an earlier write; no_space, io.
+  rt::Task<MutableBytes> next_buffer();
+
+  // The first `size` bytes of the last buffer are the object's next ones. Requires: all but the
+  // last buffer are filled to a multiple of the block size.
+  void commit(std::size_t size);
+
+  // Everything is on the disk, under its final names, when it returns.
+  rt::Task<std::vector<record::FileExtent>> finish();
+
+  std::uint64_t size_bytes() const { return size_bytes_; }
+
+ private:
+  struct Piece;
+  using PiecePtr = std::shared_ptr<Piece>;
+
+  rt::Task<PiecePtr> open_piece();
+  void seal_current();
+  static rt::Task<void> seal(PiecePtr piece, ShardKit kit, Volume& volume);
+  rt::Task<void> wait_sealed(std::size_t unfinished_max);
+
+  Volume& volume_;
+  ShardKit kit_;
+  record::ObjectKey owner_;
+  PiecePtr current_;
+  std::vector<PiecePtr> pieces_;
+  MutableBytes buffer_;
+  std::uint64_t size_bytes_ = 0;
+  bool finished_ = false;
+};
+
+}  // namespace leat::volume

@@ -1,0 +1,99 @@
+// VolumeReader: finding and reading what a disk holds, from any shard.
+//
+// Looking up needs no message to the disk's home: the index may be asked by everybody, and answers
+// from memory most of the time. Bytes are verified against their checksums before anybody sees
+// them: damage is Errc::corrupt, never a wrong byte.
+//
+// A version that was replaced while it is being opened may be gone: then not_found, and the caller
+// looks it up again. What was opened stays readable to its end.
+//
+// Shard: one reader a shard. Lifetime: the volume and the kit outlive it and what it opened.
+#pragma once
+
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "io/read_ahead.h"
+#include "record/object_file.h"
+#include "volume/file_writer.h"
+#include "volume/volume.h"
+
+namespace leat::volume {
+
+// Verified bytes in memory.
+using Content = std::shared_ptr<const std::string>;
+
+// A file of a large object, open, with its checksums.
+struct ObjectFile {
+  std::shared_ptr<const io::File> file{};
+  record::FileTail tail{};
+};
+using ObjectFilePtr = std::shared_ptr<const ObjectFile>;
+
+struct ByteRange {
+  std::uint64_t offset = 0;
+  std::uint64_t length = 0;
+};
+
+// The bytes of a range of a large object, in order, verified.
+class FilesSource {
+ public:
+  // Lifetime: the kit's parts outlive it.
+  FilesSource(ShardKit kit, std::vector<ObjectFilePtr> files, std::vector<ByteRange> ranges)
+      : kit_(kit), files_(std::move(files)), ranges_(std::move(ranges)) {}
+
+  // The next bytes, valid until the next call; empty at the end. Errors: corrupt, io.
+  rt::Task<Bytes> next();
+
+ private:
+  ShardKit kit_;
+  std::vector<ObjectFilePtr> files_;
+  std::vector<ByteRange> ranges_;  // one for each file
+  std::size_t at_ = 0;
+  std::unique_ptr<io::ReadAhead> reading_;
+  std::uint64_t block_ = 0;  // the first block of the next piece
+  std::uint64_t skip_ = 0;   // of the next piece, before the range
+  std::uint64_t left_ = 0;   // of the range
+};
+
+class VolumeReader {
+ public:
+  // How many segments and files are kept open.
+  static constexpr std::size_t kOpenMax = 256;
+
+  VolumeReader(Volume& volume, ShardKit kit) : volume_(volume), kit_(kit) {}
+
+  // Nothing when there is no such object. Errors: corrupt, io, busy.
+  rt::Task<std::optional<record::Version>> find(record::ObjectKey object);
+
+  // A range of an object that is in a segment.
+  // Requires: the range is within the object. Errors: not_found (gone meanwhile), corrupt, io.
+  rt::Task<Content> read_small(const record::Version& version, ByteRange range);
+
+  // A range of an object that is in files. Errors: not_found (gone meanwhile), corrupt, io.
+  rt::Task<std::unique_ptr<FilesSource>> open_files(const record::Version& version,
+                                                    ByteRange range);
+
+ private:
+  rt::Task<std::shared_ptr<const io::File>> open_segment(record::SegmentId segment);
+  rt::Task<ObjectFilePtr> open_file(record::FileExtent extent);
+  void let_go_of_removed();
+
+  Volume& volume_;
+  ShardKit kit_;
+  std::unordered_map<std::uint64_t, std::shared_ptr<const io::File>> segments_;
+  std::unordered_map<std::uint64_t, ObjectFilePtr> files_;
+  std::uint64_t removals_ = 0;
+};
+
+// True when the version's bytes are in a segment.
+bool is_small(const record::Version& version);
+
+// Opens a file of a large object and reads its tail. Blocks. Errors: not_found, corrupt, io.
+Result<ObjectFilePtr> open_object_file(io::Disk& disk, const Folders& folders,
+                                       const record::DiskId& disk_id, record::FileExtent extent);
+
+}  // namespace leat::volume

@@ -1,0 +1,194 @@
+// Volume: the store on one disk. Every change of it goes through here.
+//
+// A change waits for its key, reads what is there, checks its precondition, is written and synced
+// with others, and is then visible to readers on every shard: compare-and-swap is true, and what is
+// acknowledged is durable. Reading is VolumeReader's, one a shard.
+//
+// Shard: its home; other shards ask by rt::ask(). Lifetime: what Tools refers to outlives it;
+// close() before destroying.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "index/index.h"
+#include "log/logger.h"
+#include "volume/committer.h"
+#include "volume/folders.h"
+#include "volume/key_latch.h"
+#include "volume/options.h"
+#include "volume/recovery.h"
+
+namespace leat::volume {
+
+struct VolumeTools {
+  rt::Shard& shard;
+  io::Disk& disk;
+  io::FileIo& file_io;
+  rt::BlockingPool& pool;
+  io::Clock& clock;
+  io::Rng& rng;
+  log::Logger& logger;
+};
+
+// What must be true for a change to be made.
+struct Precondition {
+  bool must_be_absent = false;
+  std::optional<std::string> etag{};
+  std::optional<record::VersionId> version{};
+};
+
+// An object whose bytes are there: in memory (small), or in files that were finished.
+struct NewVersion {
+  record::ObjectKey object{};
+  // Size, time, etag, attributes, and the files of a large one.
+  record::Version version{};
+  record::SummedData data{};  // of a small one
+};
+
+struct PartChoice {
+  std::uint32_t number = 0;
+  std::string etag{};  // must be this, if it is not empty
+};
+
+struct Completion {
+  record::ObjectKey object{};
+  record::UploadId upload{};
+  std::vector<PartChoice> parts{};  // in order of their numbers
+  std::string etag{};               // of the whole
+  std::int64_t modified_ms = 0;
+};
+
+struct SpaceUse {
+  std::uint64_t total_bytes = 0;
+  std::uint64_t available_bytes = 0;
+  bool is_full = false;
+};
+
+// How it came up.
+struct Opening {
+  LogEnd end{};
+  std::uint64_t replayed = 0;
+  std::uint64_t torn_bytes = 0;
+  WallTime at{};
+};
+
+class Volume {
+ public:
+  // Blocks. `recovered` is what recover() or rebuild() gave.
+  static Result<std::unique_ptr<Volume>> make(VolumeTools tools, Folders folders,
+                                              Recovered recovered, VolumeOptions options);
+  ~Volume();
+
+  // Errors of all changes: precondition_failed, no_space, busy, io, unavailable (the disk failed).
+
+  rt::Task<record::Version> put(NewVersion& fresh, Precondition precondition);
+  // Errors: not_found.
+  rt::Task<void> remove(record::ObjectKey object, Precondition precondition);
+  // Brings the version back that was removed or replaced last, or the one named.
+  // Errors: not_found, when there is none or its time is over.
+  rt::Task<record::Version> restore(record::ObjectKey object,
+                                    std::optional<record::VersionId> version);
+  // Other attributes for the current version, which stays the same one. Errors: not_found.
+  // Requires: `fresh` holds the same bytes, for a small object.
+  rt::Task<record::Version> revise(NewVersion& fresh);
+
+  rt::Task<void> put_bucket(record::Bucket bucket);
+  // Errors: not_found; conflict, when it still holds objects or uploads.
+  rt::Task<void> remove_bucket(record::BucketId bucket);
+
+  rt::Task<void> begin_upload(record::Upload upload);
+  // Errors: not_found (no such upload).
+  rt::Task<void> put_part(record::ObjectKey object, record::Part part);
+  // The parts become the object without their bytes being touched.
+  // Errors: not_found; bad_request, when a part is missing or not the one named.
+  rt::Task<record::Version> complete_upload(Completion completion, Precondition precondition);
+  rt::Task<void> abort_upload(record::ObjectKey object, record::UploadId upload);
+
+  // Everything acknowledged so far is on the disk.
+  rt::Task<void> sync() { return committer_.sync(); }
+  // The same, and recovery need not read it again.
+  rt::Task<void> checkpoint() { return committer_.checkpoint(); }
+
+  // Purges what is due in the trash and removes files nobody needs. Gives how many were purged.
+  // `until_ms`: what is due by then; later than now when space is short.
+  rt::Task<std::size_t> reclaim(std::int64_t until_ms);
+  // Rewrites the worst segment, if one is worth it; true if one was.
+  rt::Task<bool> compact();
+  // Removes files that no change ever named (a crash came first). Gives how many.
+  rt::Task<std::size_t> collect_orphans();
+
+  // Finishes what is running, flushes the index. Errors: that the last flush failed.
+  rt::Task<void> close();
+
+  const record::Identity& identity() const { return identity_; }
+  const Folders& folders() const { return folders_; }
+  const VolumeOptions& options() const { return options_; }
+  io::Disk& disk() { return tools_.disk; }
+  // Safe to read from any shard.
+  const index::Index& index() const { return *index_; }
+  const segment::SegmentFolder& segments() const { return *segments_; }
+  const kv::Kv& kv() const { return *kv_; }
+  // Grows when segments or files are removed: readers let go of what they hold open.
+  std::uint64_t removals() const { return removals_.load(std::memory_order_acquire); }
+
+  // Why it takes no more changes; nothing while all is well.
+  const std::optional<Error>& failure() const { return committer_.failure(); }
+  SpaceUse space() const { return space_; }
+  const Opening& opening() const { return opening_; }
+
+  // A number for a file that is about to be written. Safe from any shard, with its own Rng.
+  static record::FileId new_file(io::Rng& rng) { return record::FileId(rng.next()); }
+
+ private:
+  Volume(VolumeTools tools, Folders folders, Recovered recovered, VolumeOptions options);
+
+  rt::Task<KeyLatch::Hold> hold(const record::ObjectKey& object);
+  rt::Task<KeyLatch::Hold> hold_upload(record::UploadId upload);
+  rt::Task<index::Before> read_before(const record::Change& change);
+  rt::Task<record::Upload> find_upload(const record::ObjectKey& object, record::UploadId upload);
+  // Reads what is there and writes the change. Requires: its key is held.
+  rt::Task<void> commit(Entry& entry);
+  rt::Task<record::Version> put_held(Entry& entry, Precondition precondition);
+  record::Durability durability(record::BucketId bucket) const;
+  Status check_bucket(record::BucketId bucket) const;
+  // There is such a bucket, and room for more.
+  rt::Task<void> check_room(record::BucketId bucket);
+  void take_space(const io::DiskSpace& space);
+  std::int64_t now_ms() const;
+
+  rt::Task<std::size_t> purge_due(std::int64_t until_ms);
+  rt::Task<void> remove_garbage();
+  struct Victim;
+  rt::Task<bool> compact_one();
+  rt::Task<Victim> choose_victim();
+  rt::Task<void> move_record(const Victim& victim, const record::Record& record);
+  rt::Task<void> move_object(const Victim& victim, const record::Record& record);
+  rt::Task<void> move_other(const Victim& victim, const record::Record& record);
+  rt::Task<void> move_as_it_is(const record::Record& record);
+  rt::Task<void> drop_segment(record::SegmentId segment);
+
+  VolumeTools tools_;
+  const Folders folders_;
+  const VolumeOptions options_;
+  const record::Identity identity_;
+  std::unique_ptr<segment::SegmentFolder> segments_;
+  std::unique_ptr<kv::Kv> kv_;
+  std::unique_ptr<index::Index> index_;
+  Opening opening_;
+  Committer committer_;
+  KeyLatch latch_;
+  SpaceUse space_;
+  Instant space_checked_{};
+  std::map<record::BucketId, std::size_t> arriving_;  // puts that are being written
+  std::optional<record::BucketId> leaving_;           // the bucket that is being removed
+  bool compacting_ = false;
+  std::set<record::SegmentId> damaged_;  // segments that compaction could not read
+  std::atomic<std::uint64_t> removals_{0};
+};
+
+}  // namespace leat::volume

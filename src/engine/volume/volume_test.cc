@@ -1,0 +1,272 @@
+#include "volume/volume.h"
+
+#include <gtest/gtest.h>
+
+#include "log/sink.h"
+#include "support/volume_world.h"
+
+namespace leat::volume {
+namespace {
+
+class NullSink final : public log::Sink {
+ public:
+  Status write(std::string_view /*lines*/) override { return {}; }
+};
+
+class VolumeTest : public testing::Test {
+ protected:
+  VolumeTest() {
+    EXPECT_TRUE(world_.open());
+    EXPECT_TRUE(put_bucket(0));
+  }
+
+  Status put_bucket(std::uint64_t undo_window_ms) {
+    return world_.run(
+        world_.volume().put_bucket({.id = bucket_, .name = "b", .undo_window_ms = undo_window_ms}));
+  }
+  record::ObjectKey key(std::string name) const {
+    return {.bucket = bucket_, .key = std::move(name)};
+  }
+  std::string content(const std::string& name) {
+    auto found = world_.get(key(name));
+    if (!found) return "error: " + found.error().message();
+    return brief(found->value_or("absent"));
+  }
+  // Long contents are told apart by their size and a sample.
+  static std::string brief(const std::string& text) {
+    if (text.size() < 40) return text;
+    std::string sample;
+    for (std::size_t i = 0; i < text.size(); i += text.size() / 7)
+      sample += text[i];
+    return std::to_string(text.size()) + " bytes " + sample;
+  }
+
+  const record::BucketId bucket_{1};
+  NullSink sink_;
+  sim::Timeline log_time_;
+  sim::SimClock log_clock_{log_time_};
+  log::Logger logger_{sink_, log_clock_};
+  test::VolumeWorld world_{1, logger_};
+};
+
+const std::string kLarge(300'000, 'L');
+
+TEST_F(VolumeTest, WhatWasPutIsThereAfterAPowerCut) {
+  ASSERT_TRUE(world_.put(key("small"), "hello"));
+  ASSERT_TRUE(world_.put(key("empty"), ""));
+  ASSERT_TRUE(world_.put(key("large"), kLarge));
+  ASSERT_TRUE(world_.crash({.mode = sim::CrashMode::drop_unsynced}));
+  EXPECT_EQ(content("small"), "hello");
+  EXPECT_EQ(content("empty"), "");
+  EXPECT_EQ(content("large"), brief(kLarge));
+  EXPECT_EQ(content("other"), "absent");
+}
+
+TEST_F(VolumeTest, ReplacingAndRemovingCountExactly) {
+  ASSERT_TRUE(world_.put(key("a"), "1"));
+  ASSERT_TRUE(world_.put(key("a"), "22"));
+  ASSERT_TRUE(world_.put(key("b"), kLarge));
+  EXPECT_EQ(world_.volume().index().counts(bucket_),
+            (index::Counts{.objects = 2, .bytes = 2 + kLarge.size()}));
+  ASSERT_TRUE(world_.run(world_.volume().remove(key("b"), {})));
+  EXPECT_EQ(world_.volume().index().counts(bucket_), (index::Counts{.objects = 1, .bytes = 2}));
+  EXPECT_EQ(content("b"), "absent");
+  EXPECT_EQ(world_.run(world_.volume().remove(key("b"), {})).error().code(), Errc::not_found);
+}
+
+TEST_F(VolumeTest, PreconditionsAreTrueCompareAndSwap) {
+  const auto first = world_.put(key("a"), "1", {.must_be_absent = true});
+  ASSERT_TRUE(first);
+  EXPECT_EQ(world_.put(key("a"), "2", {.must_be_absent = true}).error().code(),
+            Errc::precondition_failed);
+  EXPECT_EQ(world_.put(key("a"), "2", {.etag = "other"}).error().code(), Errc::precondition_failed);
+  EXPECT_TRUE(world_.put(key("a"), "2", {.etag = first->etag}));
+  EXPECT_EQ(world_.put(key("a"), "3", {.version = first->id}).error().code(),
+            Errc::precondition_failed);
+  EXPECT_EQ(content("a"), "2");
+}
+
+TEST_F(VolumeTest, OfManyWhoMustBeFirstOneIs) {
+  int won = 0;
+  int lost = 0;
+  for (int i = 0; i < 20; ++i) {
+    auto put = [](test::VolumeWorld& world, record::ObjectKey object, std::string data, int& yes,
+                  int& no) -> rt::Task<void> {
+      Precondition absent{.must_be_absent = true};
+      const auto done = co_await world.put_task(object, data, absent);
+      done ? ++yes : ++no;
+      co_return Status{};
+    };
+    world_.world().spawn(put(world_, key("a"), std::to_string(i), won, lost), [](Status) {});
+  }
+  ASSERT_TRUE(world_.world().run_until_idle());
+  EXPECT_EQ(won, 1);
+  EXPECT_EQ(lost, 19);
+}
+
+TEST_F(VolumeTest, ManyWritersShareASync) {
+  const std::uint64_t before = world_.disk().calls(sim::DiskCall::sync);
+  for (int i = 0; i < 64; ++i) {
+    auto put = [](test::VolumeWorld& world, record::ObjectKey object) -> rt::Task<void> {
+      std::string data = "data";
+      Precondition none;
+      LEAT_CO_DO(co_await world.put_task(object, data, none));
+      co_return Status{};
+    };
+    world_.world().spawn(put(world_, key(std::to_string(i))), [](Status) {});
+  }
+  ASSERT_TRUE(world_.world().run_until_idle());
+  EXPECT_LE(world_.disk().calls(sim::DiskCall::sync) - before, 4U);
+  EXPECT_EQ(world_.volume().index().counts(bucket_).objects, 64U);
+}
+
+TEST_F(VolumeTest, RemovedAndReplacedVersionsComeBackWithinTheWindow) {
+  ASSERT_TRUE(put_bucket(60'000));
+  ASSERT_TRUE(world_.put(key("a"), "1"));
+  ASSERT_TRUE(world_.put(key("a"), kLarge));
+  ASSERT_TRUE(world_.run(world_.volume().remove(key("a"), {})));
+  EXPECT_EQ(world_.volume().index().counts(bucket_).trashed_objects, 2U);
+  ASSERT_TRUE(world_.crash({.mode = sim::CrashMode::drop_unsynced}));
+  ASSERT_TRUE(world_.run(world_.volume().restore(key("a"), std::nullopt)));
+  EXPECT_EQ(content("a"), brief(kLarge));
+  ASSERT_TRUE(world_.run(world_.volume().restore(key("a"), std::nullopt)));
+  EXPECT_EQ(content("a"), "1");
+
+  world_.world().run_for(std::chrono::minutes(2));
+  EXPECT_EQ(world_.run(world_.volume().restore(key("a"), std::nullopt)).error().code(),
+            Errc::not_found);
+}
+
+TEST_F(VolumeTest, ReclaimingFreesWhatIsDueAndNothingElse) {
+  ASSERT_TRUE(put_bucket(60'000));
+  ASSERT_TRUE(world_.put(key("old"), kLarge));
+  ASSERT_TRUE(world_.run(world_.volume().remove(key("old"), {})));
+  const std::uint64_t free = world_.disk().space("d")->available_bytes;
+  auto& clock = world_.world().clock("node");
+  const auto now_ms = [&clock] {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(
+               clock.wall_now().time_since_epoch())
+        .count();
+  };
+  EXPECT_EQ(world_.run(world_.volume().reclaim(now_ms())).value(), 0U);
+  world_.world().run_for(std::chrono::minutes(2));
+  ASSERT_TRUE(world_.put(key("young"), kLarge));
+  ASSERT_TRUE(world_.run(world_.volume().remove(key("young"), {})));
+  EXPECT_EQ(world_.run(world_.volume().reclaim(now_ms())).value(), 1U);
+  EXPECT_EQ(world_.volume().index().counts(bucket_).trashed_objects, 1U);
+  EXPECT_NEAR(static_cast<double>(world_.disk().space("d")->available_bytes),
+              static_cast<double>(free), 10'000);
+  ASSERT_TRUE(world_.run(world_.volume().restore(key("young"), std::nullopt)));
+  EXPECT_EQ(content("young"), brief(kLarge));
+}
+
+TEST_F(VolumeTest, CompactionGivesTheSpaceOfReplacedObjectsBack) {
+  for (int round = 0; round < 20; ++round) {
+    for (int i = 0; i < 5; ++i)
+      ASSERT_TRUE(world_.put(key(std::to_string(i)), std::string(10'000, char('a' + round))));
+  }
+  ASSERT_TRUE(world_.put(key("keep"), "kept"));
+  const std::size_t segments = world_.volume().segments().list()->size();
+  ASSERT_GT(segments, 4U);
+  while (world_.run(world_.volume().compact()).value()) {
+  }
+  EXPECT_LE(world_.volume().segments().list()->size(), 3U);
+  for (int reboot = 0; reboot < 2; ++reboot) {
+    for (int i = 0; i < 5; ++i)
+      EXPECT_EQ(content(std::to_string(i)), brief(std::string(10'000, 't')));
+    EXPECT_EQ(content("keep"), "kept");
+    ASSERT_TRUE(world_.crash({.mode = sim::CrashMode::drop_unsynced}));
+  }
+}
+
+TEST_F(VolumeTest, AnUploadBecomesAnObjectWithoutItsBytesMoving) {
+  const record::UploadId upload(77);
+  ASSERT_TRUE(world_.run(world_.volume().begin_upload({.id = upload, .object = key("big")})));
+  std::string whole;
+  for (std::uint32_t number = 1; number <= 3; ++number) {
+    const std::string data(150'000, char('0' + number));
+    const auto files = world_.write_files(key("big"), data);
+    ASSERT_TRUE(files);
+    record::Part part{.upload = upload, .number = number};
+    part.content.size_bytes = data.size();
+    part.content.etag = "etag" + std::to_string(number);
+    part.content.place = *files;
+    ASSERT_TRUE(world_.run(world_.volume().put_part(key("big"), part)));
+    if (number != 2) whole += data;
+  }
+  const std::uint64_t written = world_.disk().calls(sim::DiskCall::write);
+  ASSERT_TRUE(world_.run(world_.volume().complete_upload(
+      {.object = key("big"), .upload = upload, .parts = {{1, "etag1"}, {3, ""}}, .etag = "e"},
+      {})));
+  EXPECT_LE(world_.disk().calls(sim::DiskCall::write) - written, 2U);
+  EXPECT_EQ(content("big"), brief(whole));
+  // The part that was left out is garbage.
+  EXPECT_FALSE(world_.volume().index().find_garbage(10)->empty());
+  ASSERT_TRUE(world_.run(world_.volume().reclaim(0)));
+  ASSERT_TRUE(world_.crash({.mode = sim::CrashMode::drop_unsynced}));
+  EXPECT_EQ(content("big"), brief(whole));
+  EXPECT_TRUE(world_.volume().index().find_parts(upload)->empty());
+}
+
+TEST_F(VolumeTest, AFailedSyncFailsTheDiskUntilItIsOpenedAgain) {
+  ASSERT_TRUE(world_.put(key("a"), "1"));
+  world_.disk().faults().add({.call = sim::DiskCall::sync, .nth = 1, .path_part = "segments"});
+  EXPECT_EQ(world_.put(key("a"), "2").error().code(), Errc::unavailable);
+  EXPECT_EQ(world_.put(key("b"), "2").error().code(), Errc::unavailable);
+  EXPECT_TRUE(world_.volume().failure());
+  EXPECT_EQ(content("a"), "1");
+  ASSERT_TRUE(world_.crash({.mode = sim::CrashMode::drop_unsynced}));
+  EXPECT_EQ(content("a"), "1");
+  EXPECT_TRUE(world_.put(key("b"), "2"));
+}
+
+TEST_F(VolumeTest, AFullDiskSaysSoAndRecoversAfterADelete) {
+  ASSERT_TRUE(world_.put(key("a"), kLarge));
+  world_.disk().set_capacity(world_.disk().space("d")->total_bytes -
+                             world_.disk().space("d")->available_bytes + 100);
+  EXPECT_EQ(world_.put(key("b"), kLarge).error().code(), Errc::no_space);
+  EXPECT_EQ(world_.put(key("c"), "small").error().code(), Errc::no_space);
+  EXPECT_EQ(content("a"), brief(kLarge));
+  world_.disk().set_capacity(sim::SimDisk::kDefaultCapacityBytes);
+  EXPECT_TRUE(world_.put(key("b"), kLarge));
+  EXPECT_EQ(content("b"), brief(kLarge));
+}
+
+TEST_F(VolumeTest, AFlippedBitIsNeverServed) {
+  ASSERT_TRUE(world_.put(key("small"), std::string(1000, 's')));
+  ASSERT_TRUE(world_.put(key("large"), kLarge));
+  ASSERT_TRUE(world_.run(world_.volume().checkpoint()));
+  const auto shelves = world_.disk().list("d/files");
+  ASSERT_TRUE(shelves);
+  const std::string shelf = "d/files/" + shelves->front();
+  const std::string file = shelf + "/" + world_.disk().list(shelf)->front();
+  ASSERT_TRUE(world_.disk().flip_bit(file, 20'000, 3));
+  ASSERT_TRUE(world_.disk().flip_bit("d/segments/0000000000000001.seg", 700, 1));
+  EXPECT_TRUE(content("small").starts_with("error: corrupt")) << content("small");
+  EXPECT_TRUE(content("large").starts_with("error: corrupt") || content("large") == brief(kLarge));
+}
+
+TEST_F(VolumeTest, ALostIndexIsRebuiltFromTheSegments) {
+  ASSERT_TRUE(put_bucket(60'000));
+  for (int round = 0; round < 10; ++round) {
+    for (int i = 0; i < 10; ++i)
+      ASSERT_TRUE(world_.put(key(std::to_string(i)), std::string(9'000, char('a' + round))));
+  }
+  ASSERT_TRUE(world_.put(key("large"), kLarge));
+  ASSERT_TRUE(world_.run(world_.volume().remove(key("3"), {})));
+  while (world_.run(world_.volume().compact()).value()) {
+  }
+  const index::Counts counts = world_.volume().index().counts(bucket_);
+  const auto live = world_.volume().index().live_bytes();
+  ASSERT_TRUE(world_.close());
+  ASSERT_TRUE(world_.rebuild());
+  EXPECT_EQ(world_.volume().index().counts(bucket_), counts);
+  EXPECT_EQ(content("large"), brief(kLarge));
+  EXPECT_EQ(content("3"), "absent");
+  EXPECT_EQ(content("4"), brief(std::string(9'000, 'j')));
+  ASSERT_TRUE(world_.run(world_.volume().restore(key("3"), std::nullopt)));
+  EXPECT_EQ(content("3"), brief(std::string(9'000, 'j')));
+}
+
+}  // namespace
+}  // namespace leat::volume
