@@ -14,15 +14,18 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "io/disk.h"
+#include "kv/failure.h"
 
 namespace leat::kv {
 
 class DiskFileSystem final : public rocksdb::FileSystem {
  public:
-  explicit DiskFileSystem(io::Disk& disk) : disk_(disk) {}
+  DiskFileSystem(io::Disk& disk, std::shared_ptr<Failure> failure)
+      : disk_(disk), failure_(std::move(failure)) {}
 
   const char* Name() const override { return "leat"; }
 
@@ -89,6 +92,7 @@ class DiskFileSystem final : public rocksdb::FileSystem {
   Result<std::unique_ptr<Lock>> take_lock(const std::string& path);
 
   io::Disk& disk_;
+  const std::shared_ptr<Failure> failure_;
   const Lock* lock_ = nullptr;  // RocksDB owns it from LockFile() to UnlockFile()
 };
 
