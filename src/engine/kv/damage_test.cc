@@ -15,13 +15,23 @@ using sim::CrashMode;
 using sim::DiskCall;
 
 constexpr int kFlushed = 9;
-constexpr std::uint64_t kFooterBytes = 53;  // of a table file
+constexpr std::uint64_t kEndBytes = 256;  // of a table file: what RocksDB does not check well
 
 class KvDamage : public KvWorld {
  protected:
-  // Two tables of which one hides keys of the other, and one that was merged.
+  // Two tables of which one hides keys of the other, and one that was merged, and has blocks beyond
+  // what its seal covers.
   KvDamage() {
     const auto map = must_open(disk);
+    Batch batch;
+    io::SeededRng rng(1);
+    for (int i = 0; i < 300; ++i) {
+      const std::string key = fmt::format("s {}", i);
+      const std::string value = fmt::format("{:x}{:x}{:x}", rng.next(), rng.next(), rng.next());
+      batch.put(key, value);
+      truth.emplace(key, value);
+    }
+    EXPECT_TRUE(map->write(batch));
     write_and_flush(*map, 1, 4);
     EXPECT_TRUE(map->compact());
     write_and_flush(*map, 5, 7);
@@ -40,7 +50,7 @@ class KvDamage : public KvWorld {
     return copy;
   }
 
-  const Content truth = content_after(kFlushed);
+  Content truth = content_after(kFlushed);
 };
 
 bool is_corrupt(const Error& error) {
@@ -81,11 +91,13 @@ bool check_rotten(io::Disk& disk, const Content& truth) {
   return !all_well;
 }
 
+// Every bit where it is cheap and where a table is weakest; elsewhere one bit of every few bytes.
 TEST_F(KvDamage, AFlippedBitIsNoticedOrChangesNothing) {
   for (const std::string& name : names()) {
     const std::uint64_t size = size_of(name);
     for (std::uint64_t byte = 0; byte < size; ++byte) {
-      const bool try_all = !name.ends_with(".sst") || byte + kFooterBytes >= size;
+      const bool try_all = !name.ends_with(".sst") || byte + kEndBytes >= size;
+      if (!try_all && byte % 11 != 0) continue;
       for (unsigned bit = try_all ? 0 : byte % 8; bit < 8; bit += try_all ? 1 : 8) {
         SCOPED_TRACE(fmt::format("{}, byte {} of {}, bit {}", name, byte, size, bit));
         const bool noticed = check_rotten(*rotten(name, byte, bit), truth);
@@ -143,7 +155,7 @@ TEST_F(KvDamage, AMissingFileIsDamage) {
 TEST_F(KvDamage, AShortenedFileIsDamage) {
   for (const std::string& name : names()) {
     if (name == "LOCK" || name == "IDENTITY") continue;
-    for (const std::uint64_t missing : {std::uint64_t{1}, kFooterBytes, size_of(name)}) {
+    for (const std::uint64_t missing : {std::uint64_t{1}, kEndBytes, size_of(name)}) {
       const auto copy = disk.fork();
       const std::uint64_t size = size_of(name) - std::min(missing, size_of(name));
       ASSERT_TRUE(copy->open(path_of(name), io::OpenMode::read_write).value()->truncate(size));
@@ -324,7 +336,7 @@ TEST_F(KvDamage, AWriteThatTheDiskLostIsDamageAndNotAnOlderMap) {
     const bool flushed = map->flush().has_value();
     map.reset();
     const auto again = Kv::open(*copy, kFolder, kQuiet);
-    if (again && flushed) EXPECT_EQ(batches_in(**again), kFlushed + 1);
+    if (again && flushed) EXPECT_EQ((*again)->get("z last").value(), std::to_string(kFlushed + 1));
     if (!again) EXPECT_EQ(again.error().code(), Errc::corrupt) << again.error().message();
   }
 }

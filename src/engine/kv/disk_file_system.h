@@ -86,6 +86,7 @@ class DiskFileSystem final : public rocksdb::FileSystem {
 
   // Fails when the lock was taken and lost since.
   Status check_lock() const;
+  Result<std::unique_ptr<io::File>> open_table(const std::string& path);
   Result<std::unique_ptr<io::File>> make_file(const std::string& path);
   Status remove(const std::string& path);
   Status rename(const std::string& from, const std::string& to);

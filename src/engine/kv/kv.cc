@@ -215,8 +215,7 @@ std::uint64_t Kv::Engine::number(const rocksdb::Slice& property) const {
 Kv::Kv(std::unique_ptr<Engine> engine) : engine_(std::move(engine)) {}
 Kv::~Kv() = default;
 
-Result<std::unique_ptr<Kv>> Kv::open(io::Disk& disk, const std::string& folder,
-                                     KvOptions options) {
+Result<std::unique_ptr<Kv>> Kv::open(io::Disk& disk, const std::string& folder, KvOptions options) {
   auto engine = std::make_unique<Engine>(disk, folder, options);
   LEAT_DO(engine->open(options));
   return std::unique_ptr<Kv>(new Kv(std::move(engine)));
@@ -273,8 +272,7 @@ std::uint64_t Kv::memory_bytes() const {
 }
 
 std::uint64_t Kv::resident_bytes() const {
-  return engine_->cache->GetUsage() +
-         engine_->number(rocksdb::DB::Properties::kSizeAllMemTables) +
+  return engine_->cache->GetUsage() + engine_->number(rocksdb::DB::Properties::kSizeAllMemTables) +
          engine_->number(rocksdb::DB::Properties::kEstimateTableReadersMem);
 }
 
