@@ -13,7 +13,7 @@ namespace {
 using sim::CrashMode;
 using sim::CrashOptions;
 
-constexpr std::uint64_t kSeeds = 6;
+constexpr std::uint64_t kSeeds = 4;
 
 constexpr std::array kCrashes = {
     CrashOptions{.mode = CrashMode::drop_unsynced},

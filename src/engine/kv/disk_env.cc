@@ -6,6 +6,18 @@
 #include <utility>
 
 namespace leat::kv {
+namespace {
+
+// After a failed flush RocksDB sleeps for a second before its thread may try again. In quiet mode
+// that thread is the caller, and nothing is tried again.
+class SleeplessClock final : public rocksdb::SystemClockWrapper {
+ public:
+  SleeplessClock() : SystemClockWrapper(rocksdb::SystemClock::Default()) {}
+  const char* Name() const override { return "sleepless"; }
+  void SleepForMicroseconds(int) override {}
+};
+
+}  // namespace
 
 // The wrapped one serves the calls on files of RocksDB's older interface; the fields of the base
 // class lead the newer ones straight to the file system instead of through two layers of adapters.
@@ -13,6 +25,10 @@ DiskEnv::DiskEnv(const std::shared_ptr<rocksdb::FileSystem>& files)
     : EnvWrapper(rocksdb::NewCompositeEnv(files)) {
   file_system_ = files;
   system_clock_ = rocksdb::SystemClock::Default();
+}
+
+QuietEnv::QuietEnv(const std::shared_ptr<rocksdb::FileSystem>& files) : DiskEnv(files) {
+  system_clock_ = std::make_shared<SleeplessClock>();
 }
 
 void QuietEnv::run_jobs() {

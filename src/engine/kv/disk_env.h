@@ -30,7 +30,7 @@ class DiskEnv : public rocksdb::EnvWrapper {
 
 class QuietEnv final : public DiskEnv {
  public:
-  using DiskEnv::DiskEnv;
+  explicit QuietEnv(const std::shared_ptr<rocksdb::FileSystem>& files);
 
   void run_jobs() override;
 

@@ -26,27 +26,6 @@ IOStatus read(const io::File& file, std::uint64_t offset, std::size_t n, Slice* 
   return to_io_status(count);
 }
 
-class SequentialFile final : public rocksdb::FSSequentialFile {
- public:
-  explicit SequentialFile(std::unique_ptr<io::File> file) : file_(std::move(file)) {}
-
-  IOStatus Read(std::size_t n, const IOOptions&, Slice* result, char* scratch,
-                IODebugContext*) override {
-    IOStatus done = read(*file_, at_, n, result, scratch);
-    at_ += result->size();
-    return done;
-  }
-
-  IOStatus Skip(std::uint64_t n) override {
-    at_ += n;  // reading past the end yields nothing, as it should
-    return IOStatus::OK();
-  }
-
- private:
-  std::unique_ptr<io::File> file_;
-  std::uint64_t at_ = 0;
-};
-
 class RandomAccessFile final : public rocksdb::FSRandomAccessFile {
  public:
   explicit RandomAccessFile(std::unique_ptr<io::File> file) : file_(std::move(file)) {}
@@ -60,34 +39,14 @@ class RandomAccessFile final : public rocksdb::FSRandomAccessFile {
   std::unique_ptr<io::File> file_;
 };
 
-class WritableFile final : public rocksdb::FSWritableFile {
+// RocksDB opens CURRENT once more to see whether it can, and hides the reason if it cannot. It does
+// not read it that way.
+class Probe final : public rocksdb::FSRandomAccessFile {
  public:
-  explicit WritableFile(std::unique_ptr<io::File> file) : file_(std::move(file)) {}
-
-  using rocksdb::FSWritableFile::Append;
-  IOStatus Append(const Slice& bytes, const IOOptions&, IODebugContext*) override {
-    const auto done = file_->write_all_at(size_bytes_, as_bytes({bytes.data(), bytes.size()}));
-    if (done) size_bytes_ += bytes.size();
-    return to_io_status(done);
+  IOStatus Read(std::uint64_t, std::size_t, const IOOptions&, Slice*, char*,
+                IODebugContext*) const override {
+    return IOStatus::NotSupported("random access to a sealed file");
   }
-
-  // RocksDB has its own buffer above, and the bytes are the kernel's at once.
-  IOStatus Flush(const IOOptions&, IODebugContext*) override { return IOStatus::OK(); }
-
-  IOStatus Sync(const IOOptions&, IODebugContext*) override {
-    return to_io_status(file_->sync_data());
-  }
-
-  IOStatus Close(const IOOptions&, IODebugContext*) override {
-    file_.reset();
-    return IOStatus::OK();
-  }
-
-  std::uint64_t GetFileSize(const IOOptions&, IODebugContext*) override { return size_bytes_; }
-
- private:
-  std::unique_ptr<io::File> file_;
-  std::uint64_t size_bytes_ = 0;
 };
 
 // RocksDB's log, which it makes and never writes: a file that is not there.
@@ -127,14 +86,6 @@ IOStatus to_answer(const Error& error) {
   return IOStatus::NotFound(Slice(error.detail().data(), error.detail().size()));
 }
 
-// Hands the value of a result to RocksDB's pointer, made into the type it wants.
-template <class File, class Base>
-IOStatus hand_over(Result<std::unique_ptr<io::File>> opened, std::unique_ptr<Base>* result) {
-  if (!opened) return to_io_status(opened.error());
-  *result = std::make_unique<File>(*std::move(opened));
-  return IOStatus::OK();
-}
-
 }  // namespace
 
 class DiskFileSystem::Lock final : public rocksdb::FileLock {
@@ -153,9 +104,13 @@ IOStatus DiskFileSystem::NewSequentialFile(const std::string& path, const rocksd
                                            std::unique_ptr<rocksdb::FSSequentialFile>* result,
                                            IODebugContext*) {
   if (!is_sealed(path)) {
-    return hand_over<SequentialFile>(disk_.open(path, io::OpenMode::read), result);
+    return IOStatus::NotSupported("a file of an unknown kind", path);
   }
   auto content = read_sealed(disk_, path);
+  // Nobody needs the old identity: RocksDB gives the map a new one when it finds none.
+  if (!content && content.error().code() == Errc::corrupt && path.ends_with("/IDENTITY")) {
+    return IOStatus::NotFound();
+  }
   if (!content) return to_io_status(content.error());
   *result = make_sealed_reader(*std::move(content));
   return IOStatus::OK();
@@ -164,7 +119,20 @@ IOStatus DiskFileSystem::NewSequentialFile(const std::string& path, const rocksd
 IOStatus DiskFileSystem::NewRandomAccessFile(const std::string& path, const rocksdb::FileOptions&,
                                              std::unique_ptr<rocksdb::FSRandomAccessFile>* result,
                                              IODebugContext*) {
-  return hand_over<RandomAccessFile>(disk_.open(path, io::OpenMode::read), result);
+  if (is_sealed(path)) {
+    *result = std::make_unique<Probe>();
+    return IOStatus::OK();
+  }
+  auto table = open_table(path);
+  if (!table) return to_io_status(table.error());
+  *result = std::make_unique<RandomAccessFile>(*std::move(table));
+  return IOStatus::OK();
+}
+
+Result<std::unique_ptr<io::File>> DiskFileSystem::open_table(const std::string& path) {
+  LEAT_TRY(auto file, disk_.open(path, io::OpenMode::read));
+  LEAT_DO(check_table(*file, path));
+  return file;
 }
 
 IOStatus DiskFileSystem::NewWritableFile(const std::string& path, const rocksdb::FileOptions&,
@@ -175,10 +143,13 @@ IOStatus DiskFileSystem::NewWritableFile(const std::string& path, const rocksdb:
     *result = std::make_unique<NoLog>();
     return IOStatus::OK();
   }
+  if (!is_sealed(path) && !is_table(path)) {
+    return IOStatus::NotSupported("a file of an unknown kind", path);
+  }
   auto file = make_file(path);
-  if (!is_sealed(path)) return hand_over<WritableFile>(std::move(file), result);
   if (!file) return to_io_status(file.error());
-  *result = make_sealed_writer(*std::move(file));
+  *result =
+      is_table(path) ? make_table_writer(*std::move(file)) : make_sealed_writer(*std::move(file));
   return IOStatus::OK();
 }
 
@@ -210,12 +181,15 @@ IOStatus DiskFileSystem::GetChildren(const std::string& path, const IOOptions&,
   return IOStatus::OK();
 }
 
-// RocksDB compares a MANIFEST's size with what it wrote; the seal is not its.
+// RocksDB compares a MANIFEST's size with what it wrote; the seal is not its. When it opens a map
+// and cannot learn the size of a table it calls the table corrupt, whatever the reason was, so a
+// failing disk is noted here.
 IOStatus DiskFileSystem::GetFileSize(const std::string& path, const IOOptions&,
                                      std::uint64_t* size_bytes, IODebugContext*) {
   const auto info = disk_.info(path);
+  if (!info && info.error().code() != Errc::not_found) failure_->note(info.error().clone());
   if (!info) return to_io_status(info.error());
-  const std::uint64_t seal_bytes = is_sealed(path) ? kSealBytes : 0;
+  const std::uint64_t seal_bytes = is_sealed(path) || is_table(path) ? kSealBytes : 0;
   *size_bytes = info->size_bytes - std::min(info->size_bytes, seal_bytes);
   return IOStatus::OK();
 }

@@ -14,15 +14,18 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "io/disk.h"
+#include "kv/failure.h"
 
 namespace leat::kv {
 
 class DiskFileSystem final : public rocksdb::FileSystem {
  public:
-  explicit DiskFileSystem(io::Disk& disk) : disk_(disk) {}
+  DiskFileSystem(io::Disk& disk, std::shared_ptr<Failure> failure)
+      : disk_(disk), failure_(std::move(failure)) {}
 
   const char* Name() const override { return "leat"; }
 
@@ -83,12 +86,14 @@ class DiskFileSystem final : public rocksdb::FileSystem {
 
   // Fails when the lock was taken and lost since.
   Status check_lock() const;
+  Result<std::unique_ptr<io::File>> open_table(const std::string& path);
   Result<std::unique_ptr<io::File>> make_file(const std::string& path);
   Status remove(const std::string& path);
   Status rename(const std::string& from, const std::string& to);
   Result<std::unique_ptr<Lock>> take_lock(const std::string& path);
 
   io::Disk& disk_;
+  const std::shared_ptr<Failure> failure_;
   const Lock* lock_ = nullptr;  // RocksDB owns it from LockFile() to UnlockFile()
 };
 

@@ -1,4 +1,4 @@
-// Failure: the first thing that went wrong in RocksDB's background, kept for good.
+// Failure: the first thing that went wrong beside the calls that return errors, kept for good.
 //
 // After a failed flush RocksDB may go on, or try again by itself, depending on what failed. Leat
 // does neither: what is in memory is also in the segments, so the map takes nothing more, and

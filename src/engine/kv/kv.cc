@@ -31,16 +31,15 @@ std::string parent_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-// Makes the folder and its name durable, and the names of the folders above that were missing.
+// Makes the folder, and the names of all folders on the way durable: also of those that are there
+// already, for an earlier open may have made them and failed to sync them. What may not be read was
+// not made by us.
 Status make_folder(io::Disk& disk, const std::string& folder) {
-  std::vector<std::string> parents = {parent_of(folder)};
-  for (std::string above = parents.back(); above != "." && above != "/" && !disk.info(above);) {
-    above = parent_of(above);
-    parents.push_back(above);
-  }
   LEAT_DO(disk.make_directories(folder));
-  for (const std::string& parent : parents) {
-    LEAT_DO(disk.sync_directory(parent));
+  for (std::string at = folder; at != "." && at != "/"; at = parent_of(at)) {
+    Status synced = disk.sync_directory(parent_of(at));
+    if (!synced && synced.error().code() == Errc::denied) return {};
+    if (!synced) return synced;
   }
   return {};
 }
@@ -155,7 +154,7 @@ Kv::Engine::Engine(io::Disk& disk_in, std::string folder_in, const KvOptions& op
       folder(std::move(folder_in)),
       quiet(options.quiet),
       cache(make_cache(options)) {
-  const auto files = std::make_shared<DiskFileSystem>(disk);
+  const auto files = std::make_shared<DiskFileSystem>(disk, failure);
   if (quiet) {
     env = std::make_unique<QuietEnv>(files);
   } else {
@@ -216,8 +215,7 @@ std::uint64_t Kv::Engine::number(const rocksdb::Slice& property) const {
 Kv::Kv(std::unique_ptr<Engine> engine) : engine_(std::move(engine)) {}
 Kv::~Kv() = default;
 
-Result<std::unique_ptr<Kv>> Kv::open(io::Disk& disk, const std::string& folder,
-                                     KvOptions options) {
+Result<std::unique_ptr<Kv>> Kv::open(io::Disk& disk, const std::string& folder, KvOptions options) {
   auto engine = std::make_unique<Engine>(disk, folder, options);
   LEAT_DO(engine->open(options));
   return std::unique_ptr<Kv>(new Kv(std::move(engine)));
@@ -266,7 +264,7 @@ Cursor Kv::cursor() const {
 
 Status Kv::verify() const {
   LEAT_DO(verify_sealed(engine_->disk, engine_->folder));
-  return to_status(engine_->db->VerifyChecksum(rocksdb::ReadOptions()));
+  return to_status(engine_->db->VerifyFileChecksums(rocksdb::ReadOptions()));
 }
 
 std::uint64_t Kv::memory_bytes() const {
@@ -274,8 +272,7 @@ std::uint64_t Kv::memory_bytes() const {
 }
 
 std::uint64_t Kv::resident_bytes() const {
-  return engine_->cache->GetUsage() +
-         engine_->number(rocksdb::DB::Properties::kSizeAllMemTables) +
+  return engine_->cache->GetUsage() + engine_->number(rocksdb::DB::Properties::kSizeAllMemTables) +
          engine_->number(rocksdb::DB::Properties::kEstimateTableReadersMem);
 }
 

@@ -1,4 +1,5 @@
-// Kv: a sorted map from byte strings to byte strings on one disk, the only place that knows RocksDB.
+// Kv: a sorted map from byte strings to byte strings on one disk, the only place that knows
+// RocksDB.
 //
 // It has no log of its own. Leat's segments already hold every change before the index sees it, so
 // a second log would only cost a second sync: what was written since the last flush() is gone after
@@ -9,7 +10,8 @@
 // under it, fail and rot. Blocks are checksummed: a flipped bit is Errc::corrupt, never a wrong
 // answer.
 //
-// Thread: reads and cursors from any; write() and flush() from one thread at a time.
+// Thread: reads, cursors, compact() and verify() from any; write() and flush() from one at a time.
+// In quiet mode everything from one thread at a time, which then is the only one in the disk.
 // Lifetime: the disk outlives it; it outlives its cursors.
 #pragma once
 
@@ -84,7 +86,7 @@ class Cursor {
 class Kv {
  public:
   // Opens the map in a folder of `disk`, made if missing.
-  // Errors: corrupt (some file is damaged or missing), no_space, io.
+  // Errors: corrupt (some file is damaged or missing), conflict (it is open already), no_space, io.
   static Result<std::unique_ptr<Kv>> open(io::Disk& disk, const std::string& folder,
                                           KvOptions options);
   ~Kv();
@@ -101,7 +103,8 @@ class Kv {
   // Errors: io, no_space, corrupt: an earlier flush or merge failed, and the map takes no more.
   Status write(const Batch& batch);
 
-  // Everything written before the call is durable when it returns. Errors: no_space, io.
+  // Everything written before the call is durable when it returns. It is not tried again after an
+  // error: the map then takes no more, and is opened anew. Errors: no_space, io, corrupt.
   Status flush();
 
   // Merges files, drops what was erased. Blocks for long. Errors: corrupt, no_space, io.
@@ -109,7 +112,7 @@ class Kv {
 
   Cursor cursor() const;
 
-  // Reads every block and checks it. Errors: corrupt, naming the file; io.
+  // Reads every byte of every file and checks it. Errors: corrupt, naming the file; io.
   Status verify() const;
 
   std::uint64_t memory_bytes() const;    // changes not yet flushed

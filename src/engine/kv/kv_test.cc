@@ -91,7 +91,9 @@ TEST_P(KvTest, ABatchIsAppliedInItsOrder) {
 TEST_P(KvTest, CursorsWalkBothWaysInTheOrderOfBytes) {
   for (const char* key : {"b", "a", "B", "\xff", "ab", "c"}) {
     put(key, key);
-    if (*key == 'B') ASSERT_TRUE(map->flush());
+    if (*key == 'B') {
+      ASSERT_TRUE(map->flush());
+    }
   }
   std::vector<std::string> keys;
   Cursor cursor = map->cursor();

@@ -1,6 +1,7 @@
 #include "kv/options.h"
 
 #include <rocksdb/env.h>
+#include <rocksdb/file_checksum.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/table.h>
 
@@ -44,6 +45,8 @@ void keep_contract(rocksdb::Options& options) {
   // A MANIFEST is never appended to but written anew for each change: see sealed_file.h.
   options.max_manifest_file_size = 1;
   options.fail_if_options_file_error = false;  // DiskFileSystem refuses it
+  // For verify(): a table's blocks have checksums of their own, but its footer has none.
+  options.file_checksum_gen_factory = rocksdb::GetFileChecksumGenCrc32cFactory();
 }
 
 void run_little(rocksdb::Options& options) {
