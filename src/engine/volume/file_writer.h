@@ -46,6 +46,8 @@ class FileWriter {
   rt::Task<std::vector<record::FileExtent>> finish();
 
   std::uint64_t size_bytes() const { return size_bytes_; }
+  // CRC32C of the block checksums so far, in order: names the content.
+  std::uint32_t sums_crc() const { return sums_crc_; }
 
  private:
   struct Piece;
@@ -63,6 +65,7 @@ class FileWriter {
   std::vector<PiecePtr> pieces_;
   MutableBytes buffer_;
   std::uint64_t size_bytes_ = 0;
+  std::uint32_t sums_crc_ = 0;
   bool finished_ = false;
 };
 
