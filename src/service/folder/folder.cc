@@ -13,6 +13,21 @@ std::string etag_of(const io::FileInfo& info) {
                      info.modified.time_since_epoch().count());
 }
 
+bool is_same_version(const io::FileInfo& a, const io::FileInfo& b) {
+  return a.inode == b.inode && a.size_bytes == b.size_bytes && a.modified == b.modified;
+}
+
+// Another descriptor of the same file that bypasses the page cache; null if it is not to be had:
+// not every file system can, and the name may have been given to another file in between.
+std::shared_ptr<const io::File> open_uncached(io::Disk& disk, const std::string& path,
+                                              const io::FileInfo& known) {
+  auto uncached = disk.open(path, io::OpenMode::read_uncached);
+  if (!uncached) return nullptr;
+  const auto info = (*uncached)->info();
+  if (!info || !is_same_version(*info, known)) return nullptr;
+  return std::move(*uncached);
+}
+
 Result<OpenFilePtr> open_now(io::Disk& disk, const std::string& path, std::uint64_t small_max) {
   LEAT_TRY(std::shared_ptr<io::File> file, disk.open(path, io::OpenMode::read));
   auto opened = std::make_shared<OpenFile>();
@@ -27,17 +42,9 @@ Result<OpenFilePtr> open_now(io::Disk& disk, const std::string& path, std::uint6
     if (got < size) return fail(Errc::conflict, path + " changed while it was opened");
     return opened;
   }
-  if (!file->is_cached(0, size)) {
-    // Not every file system can bypass its cache; then cold reads go through it.
-    auto uncached = disk.open(path, io::OpenMode::read_uncached);
-    if (uncached) opened->uncached = std::move(*uncached);
-  }
+  if (!file->is_cached(0, size)) opened->uncached = open_uncached(disk, path, opened->info);
   opened->file = std::move(file);
   return opened;
-}
-
-bool is_same_version(const io::FileInfo& a, const io::FileInfo& b) {
-  return a.inode == b.inode && a.size_bytes == b.size_bytes && a.modified == b.modified;
 }
 
 // `known` again if the file has not changed; the new version otherwise.

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <string>
 
 #include "sim/world.h"
@@ -13,6 +14,54 @@ using namespace std::chrono_literals;
 
 constexpr FolderOptions kOptions{
     .small_max_bytes = 100, .memory_max_bytes = 250, .files_max = 4, .trust = 1s};
+
+// A file of a simulated disk that is not in the page cache.
+class ColdFile final : public io::File {
+ public:
+  explicit ColdFile(std::unique_ptr<io::File> real) : real_(std::move(real)) {}
+  Result<std::size_t> read_at(std::uint64_t offset, MutableBytes target) const override {
+    return real_->read_at(offset, target);
+  }
+  Result<std::size_t> write_at(std::uint64_t offset, Bytes source) override {
+    return real_->write_at(offset, source);
+  }
+  Status sync_data() override { return real_->sync_data(); }
+  Status truncate(std::uint64_t size_bytes) override { return real_->truncate(size_bytes); }
+  Result<io::FileInfo> info() const override { return real_->info(); }
+  Status lock() override { return real_->lock(); }
+  bool is_cached(std::uint64_t, std::uint64_t) const override { return false; }
+  int descriptor() const override { return -1; }
+
+ private:
+  std::unique_ptr<io::File> real_;
+};
+
+// Nothing is in its page cache, and `between` runs before a file is opened a second time.
+class ColdDisk final : public io::Disk {
+ public:
+  explicit ColdDisk(io::Disk& real) : real_(real) {}
+  Result<std::unique_ptr<io::File>> open(const std::string& path, io::OpenMode mode) override {
+    if (mode == io::OpenMode::read_uncached && between) between();
+    LEAT_TRY(auto file, real_.open(path, mode));
+    return std::make_unique<ColdFile>(std::move(file));
+  }
+  Result<io::FileInfo> info(const std::string& path) override { return real_.info(path); }
+  Status rename(const std::string& from, const std::string& to) override {
+    return real_.rename(from, to);
+  }
+  Status remove(const std::string& path) override { return real_.remove(path); }
+  Status make_directories(const std::string& path) override { return real_.make_directories(path); }
+  Result<std::vector<std::string>> list(const std::string& path) override {
+    return real_.list(path);
+  }
+  Status sync_directory(const std::string& path) override { return real_.sync_directory(path); }
+  Result<io::DiskSpace> space(const std::string& path) override { return real_.space(path); }
+
+  std::function<void()> between;
+
+ private:
+  io::Disk& real_;
+};
 
 class FolderTest : public ::testing::Test {
  protected:
@@ -147,6 +196,22 @@ TEST_F(FolderTest, ColdBytesAreReadAroundTheCacheTheFirstTimeOnly) {
   EXPECT_EQ(file.cold_source(600), file.uncached);
   EXPECT_EQ(file.cold_source(600), file.uncached);
   EXPECT_EQ(file.cold_source(600), nullptr);
+}
+
+TEST_F(FolderTest, BothDescriptorsOfAColdFileAreOfOneVersion) {
+  write("f", std::string(1000, 'o'));
+  write("new", std::string(1000, 'n'));
+  ColdDisk cold(disk);
+  FolderState cold_state(cold, pool, kOptions);
+  Folder cold_folder(cold_state, world.clock("server"));
+  cold.between = [&] { ASSERT_TRUE(disk.rename("new", "f")); };
+  const OpenFilePtr mixed = world.run(cold_folder.open("f")).value();
+  EXPECT_EQ(mixed->uncached, nullptr) << "it is another file";
+  cold.between = nullptr;
+  world.run_for(2s);
+  const OpenFilePtr whole = world.run(cold_folder.open("f")).value();
+  ASSERT_NE(whole->uncached, nullptr);
+  EXPECT_EQ(whole->uncached->info().value().inode, whole->file->info().value().inode);
 }
 
 TEST(IsServable, TakesPlainNamesAndNothingElse) {
