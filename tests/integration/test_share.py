@@ -179,6 +179,21 @@ def test_a_file_that_shrinks_while_it_is_sent_breaks_the_answer_off(start, tmp_p
     assert server.ask("GET /f").body == content(size)[:MIB]
 
 
+def test_many_files_need_no_more_descriptors_than_there_are(start, tmp_path):
+    """More large files than descriptors, read on connections that stay."""
+    for number in range(100):
+        make_file(tmp_path / f"f{number}", 40 * KIB, seed=number)
+    server = start("share", tmp_path, "--cores", "1", "--io", "psync",
+                   wrapper=["prlimit", "--nofile=48:64"])
+    with server.connect() as connection:
+        for _ in range(2):
+            for number in range(100):
+                answer = connection.ask(f"GET /f{number}")
+                assert (answer.status, answer.body) == (200, content(40 * KIB, number))
+    assert '"descriptors_max":64' in server.log()
+    assert server.descriptors() <= 64
+
+
 # Writing.
 
 def test_a_put_makes_and_then_replaces(start, tmp_path, io):

@@ -193,7 +193,10 @@ Status ServerProcess::run(const ServerPlan& plan) {
   }
   runtime_.start();
   plan.announce(bound);
-  logger_.info("listening", {{"address", bound.to_string()}, {"cores", runtime_.size()}});
+  logger_.info("listening", {{"address", bound.to_string()},
+                             {"cores", runtime_.size()},
+                             {"descriptors_max", descriptors_.now},
+                             {"descriptors_max_before", descriptors_.before}});
 
   const int signal = stop.wait();
   const Duration limit = plan.settings.duration("drain_timeout");

@@ -17,6 +17,7 @@
 #include "http/server.h"
 #include "io/buffer_pool.h"
 #include "io/clock.h"
+#include "io/descriptor_limit.h"
 #include "io/rng.h"
 #include "io/tcp_network.h"
 #include "io/watchdog.h"
@@ -67,6 +68,10 @@ class ServerProcess {
   io::Clock& clock() { return clock_; }
   io::Rng& rng() { return rng_; }
   rt::BlockingPool& pool() { return pool_; }
+  std::uint32_t shards() const { return runtime_.size(); }
+
+  // How many the process may have open.
+  std::uint64_t descriptors() const { return descriptors_.now; }
 
   // Serves until a signal. Errors: conflict (address in use), denied, bad_request.
   Status run(const ServerPlan& plan);
@@ -79,6 +84,7 @@ class ServerProcess {
   Status start_shard(const ServerPlan& plan, rt::Shard& shard, const io::Address& address);
   rt::Task<void> drain_shard(ShardServer& server, Duration limit);
 
+  io::DescriptorLimit descriptors_ = io::raise_descriptor_limit();
   io::RealClock clock_;
   io::SystemRng rng_;
   log::FdSink sink_;

@@ -71,7 +71,9 @@ Status share(const Invocation& invocation, const Arguments& arguments) {
   const bool writable = arguments.has("--writable");
   LEAT_TRY(io::PosixDisk disk, io::PosixDisk::below(path));
   if (writable) LEAT_DO(folder::Upload::clean(disk));
-  folder::FolderState state(disk, process->pool(), {});
+  folder::FolderOptions options;
+  options.files_max = folder::files_max_for(process->descriptors(), process->shards());
+  folder::FolderState state(disk, process->pool(), options);
   // Nobody is told this token: operators of a shared folder come from this machine.
   const log::Secret token(
       fmt::format("{:016x}{:016x}", process->rng().next(), process->rng().next()));

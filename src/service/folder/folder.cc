@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace leat::folder {
 namespace {
 
@@ -47,6 +49,13 @@ Result<OpenFilePtr> open_now(io::Disk& disk, const std::string& path, std::uint6
   return opened;
 }
 
+// What a look at the disk found. Being out of descriptors is told apart from a pool that is busy:
+// only the first is mended by closing files.
+struct Looked {
+  OpenFilePtr file;
+  bool out_of_descriptors = false;
+};
+
 // `known` again if the file has not changed; the new version otherwise.
 Result<OpenFilePtr> reopen_if_changed(io::Disk& disk, const std::string& path, OpenFilePtr known,
                                       std::uint64_t small_max) {
@@ -57,7 +66,20 @@ Result<OpenFilePtr> reopen_if_changed(io::Disk& disk, const std::string& path, O
   return open_now(disk, path, small_max);
 }
 
+Result<Looked> look(io::Disk& disk, const std::string& path, OpenFilePtr known,
+                    std::uint64_t small_max) {
+  auto file = reopen_if_changed(disk, path, std::move(known), small_max);
+  if (file) return Looked{.file = std::move(*file)};
+  if (file.error().code() == Errc::busy) return Looked{.file = nullptr, .out_of_descriptors = true};
+  return fail(std::move(file).error());
+}
+
 }  // namespace
+
+std::size_t files_max_for(std::uint64_t descriptors, std::uint32_t shards) {
+  constexpr std::uint64_t kMin = 16;
+  return std::clamp<std::uint64_t>(descriptors / 4 / shards, kMin, FolderOptions{}.files_max);
+}
 
 std::shared_ptr<const io::File> OpenFile::cold_source(std::uint64_t length) const {
   const bool first_time_through = read_bytes_ < info.size_bytes;
@@ -89,14 +111,25 @@ rt::Task<OpenFilePtr> Folder::open(std::string path) {
   OpenFilePtr known = found == by_path_.end() ? nullptr : found->second->file;
   const std::uint64_t small_max = state_.options().small_max_bytes;
   auto work = [&disk = state_.disk(), path, known, small_max] {
-    return reopen_if_changed(disk, path, known, small_max);
+    return look(disk, path, known, small_max);
   };
-  auto file = co_await state_.pool().run<OpenFilePtr>(std::move(work));
-  if (!file) {
-    if (const auto stale = by_path_.find(path); stale != by_path_.end()) forget(stale->second);
-    co_return file;
+  auto looked = co_await state_.pool().run<Looked>(work);
+  if (looked && looked->out_of_descriptors) {
+    make_room();
+    looked = co_await state_.pool().run<Looked>(work);
   }
-  co_return keep(std::move(path), std::move(*file), changes);
+  if (!looked) {
+    if (const auto stale = by_path_.find(path); stale != by_path_.end()) forget(stale->second);
+    co_return fail(std::move(looked).error());
+  }
+  if (looked->out_of_descriptors) co_return fail(Errc::busy, "too many files are open");
+  co_return keep(std::move(path), std::move(looked->file), changes);
+}
+
+void Folder::make_room() {
+  for (std::size_t left = entries_.size() / 2; entries_.size() > left;) {
+    forget(std::prev(entries_.end()));
+  }
 }
 
 rt::Task<void> Folder::remove(std::string path) {

@@ -46,7 +46,7 @@ struct OpenFile {
 struct FolderOptions {
   std::uint64_t small_max_bytes = 32 * 1024;  // kept in memory up to this size
   std::uint64_t memory_max_bytes = 64 << 20;  // of one shard, for small files
-  std::size_t files_max = 4096;               // of one shard, small and large
+  std::size_t files_max = 4096;               // of one shard; each may hold two descriptors
   Duration trust = std::chrono::seconds(1);
 };
 
@@ -72,6 +72,10 @@ class FolderState {
   std::atomic<std::uint64_t> changes_{0};
 };
 
+// How many files each of `shards` may keep open, so that half of the descriptors are left for
+// connections.
+std::size_t files_max_for(std::uint64_t descriptors, std::uint32_t shards);
+
 using OpenFilePtr = std::shared_ptr<const OpenFile>;
 
 class Folder {
@@ -85,7 +89,8 @@ class Folder {
   // The entry for a path if it is there and trusted; null otherwise. Never waits.
   OpenFilePtr find(std::string_view path);
 
-  // The file at a path, opened now if need be.
+  // The file at a path, opened now if need be. When descriptors run out, the half of the table that
+  // was not used for longest is closed for it.
   // Errors: not_found (also for folders), denied, busy, io.
   rt::Task<OpenFilePtr> open(std::string path);
 
@@ -103,6 +108,7 @@ class Folder {
   };
   using Entries = std::list<Entry>;
 
+  void make_room();
   OpenFilePtr keep(std::string path, OpenFilePtr file, std::uint64_t changes);
   void forget(Entries::iterator entry);
 

@@ -188,6 +188,29 @@ TEST_F(FolderTest, ADiskThatFailsIsAnErrorAndNotAMissingFile) {
   EXPECT_EQ(content("f"), "text");
 }
 
+TEST_F(FolderTest, FilesNotUsedForLongestAreClosedWhenDescriptorsRunOut) {
+  for (const char* name : {"a", "b", "c", "d"}) {
+    write(name, name);
+  }
+  for (const char* name : {"a", "b", "c"}) {
+    EXPECT_EQ(content(name), name);
+  }
+  disk.faults().add({.call = sim::DiskCall::open, .posix_errno = EMFILE, .nth = 1});
+  EXPECT_EQ(content("d"), "d") << "one more try, after room was made";
+  EXPECT_EQ(folder.find("a"), nullptr);
+  EXPECT_EQ(folder.find("b"), nullptr);
+  EXPECT_NE(folder.find("c"), nullptr);
+  disk.faults().add(
+      {.call = sim::DiskCall::open, .posix_errno = EMFILE, .nth = 1, .and_after = true});
+  EXPECT_EQ(open("a").error().code(), Errc::busy);
+}
+
+TEST(FilesMaxFor, LeavesHalfOfTheDescriptorsToConnections) {
+  EXPECT_EQ(files_max_for(1024, 2), 128U) << "two descriptors each: 512 in all";
+  EXPECT_EQ(files_max_for(1 << 20, 2), 4096U);
+  EXPECT_EQ(files_max_for(20, 64), 16U);
+}
+
 TEST_F(FolderTest, ColdBytesAreReadAroundTheCacheTheFirstTimeOnly) {
   write("f", std::string(1000, 'f'));
   OpenFile file;
