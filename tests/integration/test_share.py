@@ -229,6 +229,30 @@ def test_deleting(writable, tmp_path):
     assert (tmp_path / "folder").is_dir()
 
 
+def deleted_but_open(server):
+    """Files that have no name any more and whose space the server still holds."""
+    links = []
+    for number in os.listdir(f"/proc/{server.pid}/fd"):
+        try:
+            links.append(os.readlink(f"/proc/{server.pid}/fd/{number}"))
+        except FileNotFoundError:  # closed in between
+            pass
+    return [link for link in links if link.endswith(" (deleted)") and "/f" in link]
+
+
+def test_removed_and_replaced_files_are_closed_by_every_core(start, tmp_path):
+    server = start("share", tmp_path, "--writable", "--cores", "2")
+    for name in ("f-removed", "f-replaced", "f-behind"):
+        make_file(tmp_path / name, MIB)
+        for _ in range(20):  # of the kernel's choice: both cores, almost certainly
+            assert server.ask(f"GET /{name}").status == 200
+    assert server.ask("DELETE /f-removed").status == 204
+    assert server.ask("PUT /f-replaced", body=b"new").status == 200
+    os.remove(tmp_path / "f-behind")
+    assert deleted_but_open(server), "the one behind its back, at least"
+    wait_until(lambda: not deleted_but_open(server), "they are closed")
+
+
 @pytest.mark.parametrize("framing", ["Content-Length: 3000000", "Transfer-Encoding: chunked"])
 def test_an_upload_that_is_cut_leaves_nothing(writable, tmp_path, framing):
     make_file(tmp_path / "kept", 100)

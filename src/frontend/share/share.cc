@@ -153,7 +153,7 @@ rt::Task<Response> WriteFile::handle(http::Exchange& exchange) {
     }
   }
   if (!head.content_length && !head.chunked) co_return fail(Errc::length_required);
-  LEAT_CO_TRY(const auto upload, co_await folder::Upload::begin(state_, tools_));
+  LEAT_CO_TRY(const auto upload, co_await folder::Upload::begin(folder_.state(), tools_));
   io::WriteBehind& writer = upload->writer();
   bool at_end = false;
   while (!at_end) {
@@ -166,7 +166,9 @@ rt::Task<Response> WriteFile::handle(http::Exchange& exchange) {
     }
     writer.commit(filled);
   }
-  LEAT_CO_TRY(const bool replaced, co_await upload->publish(std::move(path)));
+  auto published = co_await upload->publish(path);
+  folder_.forget(path);
+  LEAT_CO_TRY(const bool replaced, std::move(published));
   Response response(replaced ? 200 : 201);
   response.add_checked("x-leat-durability: sync\r\n");
   co_return response;

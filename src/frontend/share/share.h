@@ -33,11 +33,11 @@ class ReadFile final : public http::Handler {
 
 class WriteFile final : public http::Handler {
  public:
-  WriteFile(folder::FolderState& state, folder::UploadTools tools) : state_(state), tools_(tools) {}
+  WriteFile(folder::Folder& folder, folder::UploadTools tools) : folder_(folder), tools_(tools) {}
   rt::Task<http::Response> handle(http::Exchange& exchange) override;
 
  private:
-  folder::FolderState& state_;
+  folder::Folder& folder_;
   folder::UploadTools tools_;
 };
 

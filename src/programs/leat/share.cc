@@ -20,16 +20,18 @@ class ShareSite final : public Site {
  public:
   ShareSite(const ShardTools& tools, folder::FolderState& state, metrics::Registry& registry,
             bool writable)
-      : files_(state, tools.clock),
+      : shard_(tools.shard),
+        files_(state, tools.clock),
         router_(writable),
         read_(files_),
-        write_(state, {tools.shard, tools.file_io, tools.body_buffers, tools.rng}),
+        write_(files_, {tools.shard, tools.file_io, tools.body_buffers, tools.rng}),
         delete_(files_),
         ready_(tools.draining),
         version_(kVersion),
         metrics_(registry) {}
 
   void install(http::Dispatcher& dispatcher) override {
+    shard_.spawn(files_.keep_swept(), [](const Status&) {});
     dispatcher.add_router(admin_router_);
     dispatcher.add_router(router_);
     dispatcher.set_handler(http::Operation::health, health_);
@@ -42,6 +44,7 @@ class ShareSite final : public Site {
   }
 
  private:
+  rt::Shard& shard_;
   folder::Folder files_;
   admin::AdminRouter admin_router_;
   share::ShareRouter router_;

@@ -95,12 +95,16 @@ bool OpenFile::is_warm(Instant now) const {
   return true;
 }
 
+bool Folder::is_trusted(const Entry& entry) const {
+  return entry.changes == state_.changes() &&
+         clock_.now() - entry.checked <= state_.options().trust;
+}
+
 OpenFilePtr Folder::find(std::string_view path) {
   const auto found = by_path_.find(path);
   if (found == by_path_.end()) return nullptr;
   const Entries::iterator entry = found->second;
-  if (entry->changes != state_.changes()) return nullptr;
-  if (clock_.now() - entry->checked > state_.options().trust) return nullptr;
+  if (!is_trusted(*entry)) return nullptr;
   entries_.splice(entries_.begin(), entries_, entry);
   return entry->file;
 }
@@ -119,7 +123,7 @@ rt::Task<OpenFilePtr> Folder::open(std::string path) {
     looked = co_await state_.pool().run<Looked>(work);
   }
   if (!looked) {
-    if (const auto stale = by_path_.find(path); stale != by_path_.end()) forget(stale->second);
+    forget(path);
     co_return fail(std::move(looked).error());
   }
   if (looked->out_of_descriptors) co_return fail(Errc::busy, "too many files are open");
@@ -142,11 +146,64 @@ rt::Task<void> Folder::remove(std::string path) {
   };
   Status removed = co_await state_.pool().run<void>(std::move(work));
   state_.note_change();
+  forget(path);
   co_return removed;
 }
 
+rt::Task<void> Folder::sweep() {
+  // A few at a time, so that requests find a thread of the pool.
+  constexpr std::size_t kBatch = 256;
+  std::vector<Doubt> doubts;
+  for (const Entry& entry : entries_) {
+    if (!is_trusted(entry)) doubts.push_back({.path = entry.path, .info = entry.file->info});
+  }
+  while (!doubts.empty()) {
+    const std::size_t left = doubts.size() - std::min(doubts.size(), kBatch);
+    const auto first = doubts.begin() + static_cast<std::ptrdiff_t>(left);
+    std::vector<Doubt> batch(std::make_move_iterator(first), std::make_move_iterator(doubts.end()));
+    doubts.resize(left);
+    LEAT_CO_DO(co_await settle(std::move(batch)));
+  }
+  co_return Status{};
+}
+
+rt::Task<void> Folder::settle(std::vector<Doubt> doubts) {
+  const std::uint64_t changes = state_.changes();
+  const Instant checked = clock_.now();
+  auto work = [&disk = state_.disk(), doubts = std::move(doubts)]() mutable {
+    for (Doubt& doubt : doubts) {
+      const auto now = disk.info(doubt.path);
+      doubt.is_unchanged = now && is_same_version(*now, doubt.info);
+    }
+    return Result<std::vector<Doubt>>(std::move(doubts));
+  };
+  LEAT_CO_TRY(const auto settled, co_await state_.pool().run<std::vector<Doubt>>(std::move(work)));
+  for (const Doubt& doubt : settled) {
+    const auto found = by_path_.find(doubt.path);
+    // Meanwhile it may have been closed, or opened anew.
+    if (found == by_path_.end()) continue;
+    const Entries::iterator entry = found->second;
+    if (!is_same_version(entry->file->info, doubt.info)) continue;
+    if (doubt.is_unchanged) {
+      entry->checked = std::max(entry->checked, checked);
+      entry->changes = std::max(entry->changes, changes);
+    } else {
+      forget(entry);
+    }
+  }
+  co_return Status{};
+}
+
+rt::Task<void> Folder::keep_swept() {
+  while (true) {
+    LEAT_CO_DO(co_await clock_.sleep_until(clock_.now() + state_.options().sweep_period));
+    // A pool that is busy now is asked again the next time.
+    (void)co_await sweep();
+  }
+}
+
 OpenFilePtr Folder::keep(std::string path, OpenFilePtr file, std::uint64_t changes) {
-  if (const auto old = by_path_.find(path); old != by_path_.end()) forget(old->second);
+  forget(path);
   memory_bytes_ += file->content.size();
   entries_.push_front({std::move(path), file, clock_.now(), changes});
   by_path_.emplace(entries_.front().path, entries_.begin());
@@ -156,6 +213,10 @@ OpenFilePtr Folder::keep(std::string path, OpenFilePtr file, std::uint64_t chang
     forget(std::prev(entries_.end()));
   }
   return file;
+}
+
+void Folder::forget(std::string_view path) {
+  if (const auto found = by_path_.find(path); found != by_path_.end()) forget(found->second);
 }
 
 void Folder::forget(Entries::iterator entry) {

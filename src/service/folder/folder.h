@@ -1,9 +1,10 @@
 // Folder: the files below one directory, opened once and kept ready — what `leat share` serves.
 //
 // Small files are kept in memory, larger ones as open descriptors; both in one bounded
-// least-recently- used table per shard. An entry is trusted for kTrust; after that, and after any
+// least-recently-used table per shard. An entry is trusted for a while; after that, and after any
 // change made through Leat on any shard, the file is looked at again. A reader that has an OpenFile
-// keeps the version it opened, whatever happens to the name.
+// keeps the version it opened, whatever happens to the name. A version that is gone is closed by
+// the next sweep at the latest, so that its space is not held for ever.
 //
 // Shard: one Folder a shard; FolderState is what they share. Paths are relative, with '/' between
 // names.
@@ -16,6 +17,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "io/clock.h"
 #include "io/disk.h"
@@ -48,6 +50,7 @@ struct FolderOptions {
   std::uint64_t memory_max_bytes = 64 << 20;  // of one shard, for small files
   std::size_t files_max = 4096;               // of one shard; each may hold two descriptors
   Duration trust = std::chrono::seconds(1);
+  Duration sweep_period = std::chrono::seconds(5);
 };
 
 // What the shards share. Safe from any thread.
@@ -99,6 +102,19 @@ class Folder {
   // Errors: not_found (also for folders), denied, io. Durable when it returns.
   rt::Task<void> remove(std::string path);
 
+  // Closes the file of that name, if it is open: it was just replaced or removed.
+  void forget(std::string_view path);
+
+  // Looks at every entry that is not trusted any more and closes those whose file is gone or
+  // changed. Errors: busy.
+  rt::Task<void> sweep();
+
+  // Sweeps every sweep_period, for as long as the shard runs.
+  rt::Task<void> keep_swept();
+
+  FolderState& state() { return state_; }
+  std::size_t open_files() const { return entries_.size(); }
+
  private:
   struct Entry {
     std::string path;
@@ -108,6 +124,15 @@ class Folder {
   };
   using Entries = std::list<Entry>;
 
+  // An entry to be looked at, and what was found.
+  struct Doubt {
+    std::string path;
+    io::FileInfo info;
+    bool is_unchanged = false;
+  };
+
+  bool is_trusted(const Entry& entry) const;
+  rt::Task<void> settle(std::vector<Doubt> doubts);
   void make_room();
   OpenFilePtr keep(std::string path, OpenFilePtr file, std::uint64_t changes);
   void forget(Entries::iterator entry);

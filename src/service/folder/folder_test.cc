@@ -211,6 +211,44 @@ TEST(FilesMaxFor, LeavesHalfOfTheDescriptorsToConnections) {
   EXPECT_EQ(files_max_for(20, 64), 16U);
 }
 
+TEST_F(FolderTest, ARemovedFileIsClosedAtOnceHereAndByTheNextSweepElsewhere) {
+  write("f", std::string(1000, 'f'));
+  write("kept", "kept");
+  ASSERT_TRUE(open("f"));
+  ASSERT_TRUE(world.run(other.open("f")));
+  const OpenFilePtr kept = world.run(other.open("kept")).value();
+  ASSERT_TRUE(world.run(folder.remove("f")));
+  EXPECT_EQ(folder.open_files(), 0U);
+  EXPECT_EQ(other.open_files(), 2U);
+  EXPECT_TRUE(world.run(other.sweep()));
+  EXPECT_EQ(other.open_files(), 1U);
+  EXPECT_EQ(other.find("kept"), kept) << "was looked at, and is trusted again";
+}
+
+TEST_F(FolderTest, ASweepClosesWhatWasReplacedBehindLeatsBack) {
+  for (int i = 0; i < 4; ++i) {
+    write("f" + std::to_string(i), std::string(1000, 'f'));
+    ASSERT_TRUE(open("f" + std::to_string(i)));
+  }
+  write("new", std::string(1000, 'n'));
+  ASSERT_TRUE(disk.rename("new", "f2"));
+  EXPECT_TRUE(world.run(folder.sweep()));
+  EXPECT_EQ(folder.open_files(), 4U) << "still trusted";
+  world.run_for(2s);
+  EXPECT_TRUE(world.run(folder.sweep()));
+  EXPECT_EQ(folder.open_files(), 3U);
+  EXPECT_EQ(folder.find("f2"), nullptr);
+}
+
+TEST_F(FolderTest, SweepsComeByThemselves) {
+  write("f", "text");
+  ASSERT_TRUE(open("f"));
+  ASSERT_TRUE(disk.remove("f"));
+  world.spawn(folder.keep_swept(), [](const Status&) {});
+  world.run_for(kOptions.sweep_period + 1s);
+  EXPECT_EQ(folder.open_files(), 0U);
+}
+
 TEST_F(FolderTest, ColdBytesAreReadAroundTheCacheTheFirstTimeOnly) {
   write("f", std::string(1000, 'f'));
   OpenFile file;
