@@ -34,7 +34,7 @@ constexpr std::array kSettings = {
     Setting{"http.idle_timeout", Kind::duration, "75s", "How long a connection may sit idle."},
     Setting{"http.head_timeout", Kind::duration, "10s", "How long a request head may take."},
     Setting{"http.body_grace", Kind::duration, "30s",
-            "How long a client may keep us waiting during one body, beyond what its rate earns."},
+            "How long a client may keep us waiting during one body; its bytes earn it back."},
     Setting{"http.body_rate_min", Kind::bytes, "16KiB",
             "The slowest rate accepted for bodies, per second."},
     Setting{"buffers_max_bytes", Kind::bytes, "128MiB",
