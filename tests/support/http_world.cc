@@ -50,6 +50,7 @@ HttpWorld::HttpWorld(HttpWorldOptions given)
               .logger = *logger,
               .next_request_id = 1},
       server(std::make_unique<http::Server>(context, nullptr)) {
+  watchdog.on_look([this](Instant now) { http::relieve(context, now); });
   dispatcher.add_router(options.router != nullptr ? *options.router : named_router);
   world.network("client");
   server->serve(world.network("server").listen(kServer).value());

@@ -13,6 +13,7 @@
 #include <memory>
 #include <string>
 
+#include "http/relief.h"
 #include "http/server.h"
 #include "sim/world.h"
 #include "support/answers.h"

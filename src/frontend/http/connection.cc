@@ -136,10 +136,16 @@ rt::Task<bool> Connection::answer() {
     // one.
     response = Response::of_error(Error(Errc::version_not_supported, "this answer needs HTTP/1.1"));
   }
+  pace.let_go();  // whatever the handler read into is its own again
+  Sender sender(context_, stream_, pace);
+  const bool is_head = head_.method == http1::Method::head;
+  if (!is_head && sender.begins_cold(response)) {
+    Status ready = co_await sender.prepare(response);
+    if (!ready) response = refusal_of(ready.error());
+  }
   const bool reusable = head_.keep_alive && body_is_read && !response.close && !context_.draining;
   write_head(response, reusable);
-  Sender sender(context_, stream_, pace);
-  const bool head_only = head_.method == http1::Method::head || !may_have_body(response.status());
+  const bool head_only = is_head || !may_have_body(response.status());
   Status sent;
   if (head_only || !sender.try_send_now(out_, response)) {
     sent = co_await sender.send(out_, response, head_only);
@@ -147,6 +153,13 @@ rt::Task<bool> Connection::answer() {
   report(decision ? &decision->operation : nullptr, response, began, sent);
   if (!sent) co_return fail(std::move(sent).error());
   co_return reusable;
+}
+
+// The body could not even be begun.
+Response Connection::refusal_of(const Error& error) {
+  context_.logger.error("cannot read what was asked for",
+                        {{"request", request_id_}, {"path", head_.path}, {"error", error}});
+  return Response::of_error(error);
 }
 
 // A body nobody wanted is read to its end when it is short, so that the next request can follow.

@@ -26,15 +26,11 @@ class Connection {
   rt::Task<void> serve();
 
  private:
-  struct Outcome {
-    const Operation* operation = nullptr;
-    bool reusable = false;
-  };
-
   // False when the client has left between requests, or the server drains.
   rt::Task<bool> read_head();
   rt::Task<bool> answer();
   rt::Task<void> refuse(Error error);
+  Response refusal_of(const Error& error);
   rt::Task<void> linger();
   rt::Task<bool> discard(BodyReader& body);
   void write_head(const Response& response, bool keep_alive);

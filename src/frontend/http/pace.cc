@@ -11,6 +11,23 @@ void Pace::moved(std::uint64_t bytes) {
                        static_cast<double>(options_.body_rate_min_bytes));
   patience_ += std::chrono::duration_cast<Duration>(std::min(earned, full));
   patience_ = std::min(patience_, options_.body_grace);
+  renewed_bytes_ += bytes;
+  if (holds_ && renewed_bytes_ >= kRenewBytes) {
+    renewed_bytes_ = 0;
+    watch_.hold();
+  }
+}
+
+void Pace::hold() {
+  if (holds_) return;
+  holds_ = true;
+  renewed_bytes_ = 0;
+  watch_.hold();
+}
+
+void Pace::let_go() {
+  holds_ = false;
+  watch_.let_go();
 }
 
 rt::Task<void> Pace::wait(io::Stream& stream, io::Interest interest) {

@@ -4,7 +4,6 @@
 #include <array>
 
 #include "http1/chunked.h"
-#include "io/read_ahead.h"
 
 namespace leat::http {
 
@@ -52,18 +51,42 @@ rt::Task<void> Sender::write(std::span<Bytes> pieces, io::Flush flush) {
   co_return Status{};
 }
 
+bool Sender::begins_cold(const Response& response) {
+  const auto* file = std::get_if<FileBody>(&response.body);
+  if (file == nullptr || file->length == 0) return false;
+  if (!stream_.can_send_file()) return true;
+  if (file->is_warm) return false;
+  const std::uint64_t window = std::min(file->length, kWindowBytes);
+  if (!file->file->is_cached(file->offset, window)) return true;
+  warm_bytes_ = window;
+  return false;
+}
+
+rt::Task<void> Sender::prepare(const Response& response) {
+  start_cold(std::get<FileBody>(response.body), 0);
+  auto first = co_await reader_->next();
+  if (first) {
+    read_ = *first;
+    co_return Status{};
+  }
+  reader_.reset();
+  pace_.let_go();
+  co_return fail(std::move(first).error());
+}
+
 rt::Task<void> Sender::send_file(const FileBody& body) {
   std::uint64_t done = 0;
   while (done < body.length) {
     const std::uint64_t window = std::min(body.length - done, kWindowBytes);
-    const bool warm = body.is_warm || body.file->is_cached(body.offset + done, window);
-    if (warm && stream_.can_send_file()) {
+    const bool warm = body.is_warm || done < warm_bytes_ ||
+                      (!reader_ && body.file->is_cached(body.offset + done, window));
+    if (!reader_ && warm && stream_.can_send_file()) {
       LEAT_CO_TRY(const std::uint64_t sent, co_await send_cached(body, done, window));
       done += sent;
     } else {
-      const std::uint64_t run = std::min(body.length - done, kColdRunBytes);
-      LEAT_CO_DO(co_await send_cold(body, done, run));
-      done += run;
+      if (!reader_) start_cold(body, done);
+      LEAT_CO_TRY(const std::uint64_t sent, co_await send_cold());
+      done += sent;
     }
   }
   co_return Status{};
@@ -97,18 +120,29 @@ rt::Task<std::uint64_t> Sender::send_cached(const FileBody& body, std::uint64_t 
   co_return sent_here;
 }
 
-rt::Task<void> Sender::send_cold(const FileBody& body, std::uint64_t done, std::uint64_t length) {
+void Sender::start_cold(const FileBody& body, std::uint64_t done) {
+  run_bytes_ = std::min(body.length - done, kColdRunBytes);
   io::ReadAheadSource source{.file = body.uncached ? body.uncached : body.file,
                              .offset = body.offset + done,
-                             .length = length};
-  io::ReadAhead reader(context_.shard, context_.file_io, context_.body_buffers, std::move(source));
+                             .length = run_bytes_};
+  reader_.emplace(context_.shard, context_.file_io, context_.body_buffers, std::move(source));
+  pace_.hold();
+}
+
+rt::Task<std::uint64_t> Sender::send_cold() {
   while (true) {
-    LEAT_CO_TRY(const Bytes bytes, co_await reader.next());
-    if (bytes.empty()) co_return Status{};
-    context_.metrics.cold_read_bytes.add(bytes.size());
-    std::array<Bytes, 1> pieces = {bytes};
+    if (read_.empty()) {
+      LEAT_CO_TRY(read_, co_await reader_->next());
+    }
+    if (read_.empty()) break;
+    context_.metrics.cold_read_bytes.add(read_.size());
+    std::array<Bytes, 1> pieces = {read_};
     LEAT_CO_DO(co_await write(pieces, io::Flush::now));
+    read_ = {};
   }
+  reader_.reset();
+  pace_.let_go();
+  co_return run_bytes_;
 }
 
 rt::Task<void> Sender::send_stream(StreamBody& body) {

@@ -6,11 +6,13 @@
 // After kTurnBytes the other clients of the shard get their turn.
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 #include "http/pace.h"
 #include "http/response.h"
 #include "http/server_context.h"
+#include "io/read_ahead.h"
 
 namespace leat::http {
 
@@ -30,6 +32,13 @@ class Sender {
   // sent. Otherwise send() goes on from where this stopped.
   bool try_send_now(std::string_view head, const Response& response);
 
+  // True if the body begins with bytes that are not in the page cache.
+  bool begins_cold(const Response& response);
+
+  // Reads the first of them, so that a failure can still be answered as one.
+  // Requires: begins_cold(). Errors: busy, io, corrupt.
+  rt::Task<void> prepare(const Response& response);
+
   // Sends head and body; the head alone when `head_only`.
   // Errors: closed, timeout (the client); io, corrupt (the body: the connection must be broken
   // off).
@@ -40,7 +49,8 @@ class Sender {
   rt::Task<void> send_file(const FileBody& body);
   rt::Task<std::uint64_t> send_cached(const FileBody& body, std::uint64_t done,
                                       std::uint64_t window);
-  rt::Task<void> send_cold(const FileBody& body, std::uint64_t done, std::uint64_t length);
+  void start_cold(const FileBody& body, std::uint64_t done);
+  rt::Task<std::uint64_t> send_cold();
   rt::Task<void> send_stream(StreamBody& body);
   rt::Task<void> take_turns(std::size_t sent);
 
@@ -49,6 +59,10 @@ class Sender {
   Pace& pace_;
   std::size_t sent_of_memory_ = 0;  // by try_send_now()
   std::size_t sent_this_turn_ = 0;
+  std::uint64_t warm_bytes_ = 0;         // from the beginning, seen by begins_cold()
+  std::optional<io::ReadAhead> reader_;  // of the cold run that is being sent
+  Bytes read_;                           // by prepare(), not yet sent
+  std::uint64_t run_bytes_ = 0;
 };
 
 }  // namespace leat::http

@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "http/relief.h"
 #include "io/pool_io.h"
 #include "io/uring_io.h"
 #include "leat/settings.h"
@@ -122,6 +123,7 @@ struct ServerProcess::ShardServer {
         server(context, plan.upgrade) {
     const ShardTools tools{on,           process.clock_, process.rng_,    *file_io,
                            body_buffers, process.pool_,  context.draining};
+    watchdog.on_look([this](Instant now) { http::relieve(context, now); });
     site = plan.make_site(tools);
     site->install(dispatcher);
   }
