@@ -325,11 +325,26 @@ def test_a_read_only_share_refuses_changes(start, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["f"]
 
 
-@pytest.mark.parametrize("fields", [["Host: example.com"], ["Origin: http://example.com"],
+@pytest.mark.parametrize("fields", [[], ["Host: example.com"], ["Origin: http://example.com"],
                                     ["X-Forwarded-For: 10.0.0.1"]])
-def test_changes_come_from_this_machine_alone(writable, tmp_path, fields):
+def test_changes_need_the_token_even_on_this_machine(writable, tmp_path, fields):
+    """A proxy here that adds no field of its own looks like a person here."""
     make_file(tmp_path / "f", 100)
-    for request in ("PUT /f", "PUT /g", "DELETE /f"):
-        assert writable.ask(request, fields).status == 401
-    assert writable.ask("GET /f", fields).status == 200
+    for token in (None, "0" * 32):
+        with writable.connect(token=token) as connection:
+            for request in ("PUT /f", "PUT /g", "DELETE /f"):
+                assert connection.ask(request, fields).status == 401
+            assert connection.ask("GET /f", fields).status == 200
     assert [path.name for path in tmp_path.iterdir()] == ["f"]
+    assert writable.ask("PUT /f", fields, b"new").status == 200
+
+
+def test_the_token_may_come_from_a_file(start, tmp_path):
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "token").write_text("a-token-of-one-word\n")
+    server = start("share", tmp_path / "shared", "--writable", "--token-file", tmp_path / "token",
+                   announces_token=False)
+    assert "a-token-of-one-word" not in server.output() + server.log()
+    assert server.ask("PUT /f", body=b"x").status == 401
+    with server.connect(token="a-token-of-one-word") as connection:
+        assert connection.ask("PUT /f", body=b"x").status == 201

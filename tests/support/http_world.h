@@ -1,7 +1,7 @@
 // HttpWorld: a whole HTTP server and its clients in a simulated world, on virtual time.
 //
 // Requests name what they want: the path "/read_file" is Operation::read_file whatever the method,
-// and "x-auth: anonymous|same_machine|admin_token|wrong" says who asks (same_machine without it).
+// and "x-auth: anonymous|same_machine|admin_token|wrong" says who asks (admin_token without it).
 // Modules with routers and authenticators of their own pass them in.
 //
 // When the world ends it drains the server and fails the test if a connection or a buffer is left.

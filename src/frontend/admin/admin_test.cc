@@ -79,8 +79,10 @@ TEST(TokenAuthenticator, WhoSpeaksForOthersIsAnonymous) {
     EXPECT_EQ(who("Host: " + std::string(host) + "\r\n", kHere).value(), AuthKind::anonymous)
         << host;
   }
-  for (const std::string_view field : {"X-Forwarded-For: 10.0.0.7", "Forwarded: for=10.0.0.7",
-                                       "Origin: http://evil.example", "Origin: null"}) {
+  for (const std::string_view field :
+       {"X-Forwarded-For: 10.0.0.7", "Forwarded: for=10.0.0.7", "x-forwarded-host: a",
+        "X-Forwarded-Proto: https", "Via: 1.1 proxy", "X-Real-IP: 10.0.0.7",
+        "Origin: http://evil.example", "Origin: null"}) {
     EXPECT_EQ(who(std::string(kLocal) + std::string(field) + "\r\n", kHere).value(),
               AuthKind::anonymous)
         << field;

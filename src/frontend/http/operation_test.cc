@@ -26,8 +26,8 @@ constexpr std::array<Row, kOperationCount> kTable = {{
     {Operation::version, {true, true, true}},
     {Operation::metrics, {false, true, true}},
     {Operation::read_file, {true, true, true}},
-    {Operation::write_file, {false, true, true}},
-    {Operation::delete_file, {false, true, true}},
+    {Operation::write_file, {false, false, true}},
+    {Operation::delete_file, {false, false, true}},
 }};
 
 TEST(Operation, PermitsExactlyWhatTheTableSays) {

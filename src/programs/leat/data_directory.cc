@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "leat/token.h"
+
 namespace leat::programs {
 namespace {
 
@@ -52,9 +54,7 @@ Result<std::string> DataDirectory::secret_file(const std::string& name,
 }
 
 Result<log::Secret> DataDirectory::admin_token(io::Rng& rng) {
-  auto make = [&rng]() -> Result<std::string> {
-    return fmt::format("{:016x}{:016x}", rng.next(), rng.next());
-  };
+  auto make = [&rng]() -> Result<std::string> { return fresh_token(rng); };
   LEAT_TRY(std::string text, secret_file(std::string(kTokenName), make));
   if (text.size() < 16) {
     return fail(Errc::corrupt,

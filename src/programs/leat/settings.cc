@@ -20,6 +20,8 @@ constexpr std::array kSettings = {
         "off; auto (makes a certificate and prints its fingerprint); files (tls_cert, tls_key)."},
     Setting{"tls_cert", Kind::text, "", "PEM file with the certificate chain, for --tls files."},
     Setting{"tls_key", Kind::text, "", "PEM file with the private key, for --tls files."},
+    Setting{"token_file", Kind::text, "",
+            "File with the token of operators; without it one is made at the start."},
     Setting{"io", Kind::text, "auto",
             "How files are read and written: auto, uring, or psync (pread/pwrite on threads)."},
     Setting{"io_threads", Kind::integer, "4", "Threads for file-system calls that block."},

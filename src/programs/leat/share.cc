@@ -11,6 +11,7 @@
 #include "leat/subcommands.h"
 #include "leat/table.h"
 #include "leat/tls_setup.h"
+#include "leat/token.h"
 #include "leat/version.h"
 
 namespace leat::programs {
@@ -59,13 +60,31 @@ class ShareSite final : public Site {
 
 constexpr std::array kSwitches = {
     Switch{"--writable",
-           "Also take PUT and DELETE, from this machine only; durable when answered."},
+           "Also take PUT and DELETE, with the token that is shown; durable when answered."},
 };
 
 constexpr std::string_view kEpilogue =
     "Serves every file below DIR at its own path, with ranges and ETags, for curl, browsers and\n"
     "webdataset:  wds.WebDataset(\"http://127.0.0.1:9000/train-{000000..000099}.tar\")\n"
     "Symbolic links that leave DIR are not followed. Nothing is written to DIR unless --writable.";
+
+// What stands for the token in a command line. One that came from a file is not repeated.
+std::string write_hint(const config::Config& settings, const log::Secret& token) {
+  const std::string& file = settings.text("token_file");
+  return file.empty() ? std::string(token.reveal()) : fmt::format("$(cat {})", file);
+}
+
+void announce(const std::string& path, const std::string& url, const std::string& fingerprint,
+              const std::string& token) {
+  fmt::print("leat {} shares {} at {}{}\n", kVersion, path, url,
+             token.empty() ? "" : " (writable)");
+  if (!fingerprint.empty()) fmt::print("  certificate fingerprint (SHA-256)  {}\n", fingerprint);
+  if (!token.empty()) {
+    fmt::print("  write    curl -H \"Authorization: Bearer {}\" -T FILE {}/\n", token, url);
+  }
+  fmt::print("  ^C drains and stops.\n");
+  std::fflush(stdout);
+}
 
 Status share(const Invocation& invocation, const Arguments& arguments) {
   LEAT_TRY(const auto settings, load_settings(invocation, arguments.settings));
@@ -77,9 +96,8 @@ Status share(const Invocation& invocation, const Arguments& arguments) {
   folder::FolderOptions options;
   options.files_max = folder::files_max_for(process->descriptors(), process->shards());
   folder::FolderState state(disk, process->pool(), options);
-  // Nobody is told this token: operators of a shared folder come from this machine.
-  const log::Secret token(
-      fmt::format("{:016x}{:016x}", process->rng().next(), process->rng().next()));
+  LEAT_TRY(const auto given, token_from_file(settings));
+  const log::Secret token = given ? *given : log::Secret(fresh_token(process->rng()));
   const admin::TokenAuthenticator authenticator(token);
   LEAT_TRY(const auto tls, set_up_tls(settings, *process, nullptr));
   const ServerPlan plan{
@@ -93,13 +111,8 @@ Status share(const Invocation& invocation, const Arguments& arguments) {
           },
       .announce =
           [&](const io::Address& address) {
-            fmt::print("leat {} shares {} at {}{}\n", kVersion, path, tls.url(address),
-                       writable ? " (writable from this machine)" : "");
-            if (!tls.fingerprint.empty()) {
-              fmt::print("  certificate fingerprint (SHA-256)  {}\n", tls.fingerprint);
-            }
-            fmt::print("  ^C drains and stops.\n");
-            std::fflush(stdout);
+            announce(path, tls.url(address), tls.fingerprint,
+                     writable ? write_hint(settings, token) : "");
           },
   };
   return process->run(plan);
