@@ -110,6 +110,17 @@ Result<Response> answer_read(const http1::RequestHead& head, const folder::Folde
   return response;
 }
 
+// A condition that is ignored is worse than one that is refused: the client relies on it.
+Status refuse_conditions(const http1::RequestHead& head) {
+  for (const auto condition : {http1::Header::if_match, http1::Header::if_none_match,
+                               http1::Header::if_unmodified_since}) {
+    if (head.headers.find(condition)) {
+      return fail(Errc::not_implemented, "conditional changes of a shared folder");
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<std::optional<Operation>> ShareRouter::route(const http1::RequestHead& head) const {
@@ -146,11 +157,10 @@ rt::Task<Response> ReadFile::handle(http::Exchange& exchange) {
 rt::Task<Response> WriteFile::handle(http::Exchange& exchange) {
   const http1::RequestHead& head = exchange.head;
   LEAT_CO_TRY(std::string path, name_of(head));
-  for (const auto condition : {http1::Header::if_match, http1::Header::if_none_match,
-                               http1::Header::if_unmodified_since}) {
-    if (head.headers.find(condition)) {
-      co_return fail(Errc::not_implemented, "conditional writes to a shared folder");
-    }
+  LEAT_CO_DO(refuse_conditions(head));
+  // The body would be a part, and be stored as the whole (RFC 9110, 14.5).
+  if (head.headers.find("content-range")) {
+    co_return fail(Errc::bad_request, "a part of a file cannot be written");
   }
   if (!head.content_length && !head.chunked) co_return fail(Errc::length_required);
   LEAT_CO_TRY(const auto upload, co_await folder::Upload::begin(folder_.state(), tools_));
@@ -176,6 +186,7 @@ rt::Task<Response> WriteFile::handle(http::Exchange& exchange) {
 
 rt::Task<Response> DeleteFile::handle(http::Exchange& exchange) {
   LEAT_CO_TRY(std::string path, name_of(exchange.head));
+  LEAT_CO_DO(refuse_conditions(exchange.head));
   LEAT_CO_DO(co_await folder_.remove(std::move(path)));
   co_return Response(204);
 }

@@ -213,7 +213,13 @@ TEST_F(ShareTest, AConditionOnAWriteIsRefusedAndNotIgnored) {
   for (const std::string_view field :
        {"If-Match: *", "If-None-Match: *", "If-Unmodified-Since: Wed, 01 Jan 2025 00:00:00 GMT"}) {
     EXPECT_EQ(site.ask("PUT", "/small.txt", std::string(field) + "\r\n", "x").status, 501) << field;
+    EXPECT_EQ(site.ask("DELETE", "/small.txt", std::string(field) + "\r\n").status, 501) << field;
   }
+  EXPECT_EQ(site.get("/small.txt").body, small);
+}
+
+TEST_F(ShareTest, APartIsNotStoredAsTheWhole) {
+  EXPECT_EQ(site.ask("PUT", "/small.txt", "Content-Range: bytes 0-0/10\r\n", "x").status, 400);
   EXPECT_EQ(site.get("/small.txt").body, small);
 }
 
