@@ -89,6 +89,13 @@ Result<Response> answer_read(const http1::RequestHead& head, const folder::Folde
     }
   }
   const std::uint64_t size = file->info.size_bytes;
+  if (head.method == Method::head) {
+    // Range means nothing to HEAD (RFC 9110, 14.2), and nothing of the file is read.
+    Response response(200);
+    add_identity(response, *file, path);
+    response.declared_length = size;
+    return response;
+  }
   const auto range = http1::parse_range(range_of(head, *file), size);
   std::string content_range;
   if (range.kind != http1::RangeChoice::Kind::whole) {

@@ -54,6 +54,18 @@ TEST_F(ShareTest, HeadSaysWhatGetWouldSend) {
   }
 }
 
+TEST_F(ShareTest, HeadIgnoresRangesAndReadsNothing) {
+  for (const std::string_view range : {"bytes=0-0", "bytes=9999999-"}) {
+    const Answer head = site.ask("HEAD", "/d/large.tar", "Range: " + std::string(range) + "\r\n");
+    EXPECT_EQ(head.status, 200) << range;
+    EXPECT_EQ(head.field("content-length"), "700000") << range;
+    EXPECT_EQ(head.field("content-range"), "(none)") << range;
+  }
+  const std::uint64_t reads = disk().calls(sim::DiskCall::read);
+  EXPECT_EQ(site.ask("HEAD", "/d/large.tar").status, 200);
+  EXPECT_EQ(disk().calls(sim::DiskCall::read), reads);
+}
+
 TEST_F(ShareTest, TheQueryIsNoPartOfTheName) {
   EXPECT_EQ(site.get("/small.txt?x=/../y").body, small);
 }
