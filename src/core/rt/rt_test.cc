@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <csignal>
+#include <cstdlib>
 #include <latch>
 #include <string>
 #include <thread>
@@ -11,6 +13,7 @@
 #include "rt/queue.h"
 #include "rt/runtime.h"
 #include "rt/shard.h"
+#include "rt/signals.h"
 
 namespace leat::rt {
 namespace {
@@ -89,6 +92,23 @@ TEST(Shard, AFullMailboxRefusesInsteadOfGrowing) {
   shard.context().run();
   EXPECT_EQ(shard.mailbox_depth(), 0u);
   EXPECT_TRUE(shard.deliver([] {}).has_value());
+}
+
+// No shard runs in these two: a signal needs none.
+TEST(StopSignal, TheFirstIsAValue) {
+  StopSignal stop;
+  ASSERT_EQ(std::raise(SIGTERM), 0);
+  EXPECT_EQ(stop.wait(), SIGTERM);
+}
+
+TEST(StopSignal, TheSecondEndsTheProcessWhateverElseStandsStill) {
+  const auto twice = [] {
+    StopSignal stop;
+    (void)std::raise(SIGINT);
+    if (stop.wait() == SIGINT) (void)std::raise(SIGTERM);
+    std::_Exit(0);
+  };
+  EXPECT_EXIT(twice(), ::testing::KilledBySignal(SIGTERM), "");
 }
 
 TEST(Gate, CloseWaitsForThoseInsideAndRefusesNewcomers) {

@@ -9,7 +9,6 @@
 #include "io/pool_io.h"
 #include "io/uring_io.h"
 #include "leat/settings.h"
-#include "rt/signals.h"
 
 namespace leat::programs {
 namespace {
@@ -187,7 +186,6 @@ Status ServerProcess::run(const ServerPlan& plan) {
                                             "address with --listen",
                                             address.to_string()));
   }
-  rt::StopSignal stop(runtime_.shard(0));
   io::Address bound = address;
   for (std::uint32_t i = 0; i < runtime_.size(); ++i) {
     LEAT_DO(start_shard(plan, runtime_.shard(i), bound));
@@ -200,7 +198,7 @@ Status ServerProcess::run(const ServerPlan& plan) {
                              {"descriptors_max", descriptors_.now},
                              {"descriptors_max_before", descriptors_.before}});
 
-  const int signal = stop.wait();
+  const int signal = stop_.wait();
   const Duration limit = plan.settings.duration("drain_timeout");
   logger_.info("draining", {{"signal", signal}, {"limit", limit}});
   const Status drained = runtime_.on_every_shard(

@@ -26,6 +26,7 @@
 #include "metrics/registry.h"
 #include "rt/blocking_pool.h"
 #include "rt/runtime.h"
+#include "rt/signals.h"
 
 namespace leat::programs {
 
@@ -84,6 +85,7 @@ class ServerProcess {
   Status start_shard(const ServerPlan& plan, rt::Shard& shard, const io::Address& address);
   rt::Task<void> drain_shard(ShardServer& server, Duration limit);
 
+  rt::StopSignal stop_;  // first of all: before any thread is started
   io::DescriptorLimit descriptors_ = io::raise_descriptor_limit();
   io::RealClock clock_;
   io::SystemRng rng_;
