@@ -33,6 +33,17 @@ def refused_start(*arguments, code, says):
     assert ended.stdout == ""
 
 
+@pytest.mark.parametrize("io", ["psync", "uring", "auto"])
+def test_a_machine_without_room_is_said_so_wherever_the_start_stops(tmp_path, io):
+    """Sixteen shards need more descriptors than these; each limit stops the start elsewhere."""
+    for limit in range(12, 60, 3):
+        ended = run_leat("share", tmp_path, "--cores", "16", "--io", io, "--listen", "127.0.0.1:0",
+                         wrapper=["prlimit", f"--nofile={limit}:{limit}"])
+        complaint = [line for line in ended.stderr.splitlines() if line.startswith("leat: ")]
+        assert ended.returncode in (1, 7), (limit, ended)
+        assert len(complaint) == 1 and "bug" not in complaint[0], (limit, ended)
+
+
 # Pages.
 
 @pytest.mark.parametrize("path, expected", [

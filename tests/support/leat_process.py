@@ -32,9 +32,9 @@ def clean_environment(**extra):
     return kept | extra
 
 
-def run_leat(*arguments, cwd=None, environment=None, program=None):
+def run_leat(*arguments, cwd=None, environment=None, program=None, wrapper=()):
     """One run to its end, for subcommands that do not serve."""
-    return subprocess.run([str(program or binary()), *map(str, arguments)], cwd=cwd, text=True,
+    return subprocess.run([*wrapper, str(program or binary()), *map(str, arguments)], cwd=cwd, text=True,
                           env=clean_environment(**(environment or {})), capture_output=True,
                           stdin=subprocess.DEVNULL, timeout=WAIT_SECONDS)
 

@@ -127,9 +127,16 @@ struct ServerProcess::ShardServer {
     site->install(dispatcher);
   }
 
+  void start() {
+    site->start();
+    shard.spawn(watchdog.run(), [](const Status&) {});
+    server.serve(std::move(listener));
+  }
+
   rt::Shard& shard;
   std::unique_ptr<io::FileIo> file_io;
   io::TcpNetwork network;
+  std::unique_ptr<io::Listener> listener;  // until start()
   io::Watchdog watchdog;
   io::BufferPool head_buffers;
   io::BufferPool body_buffers;
@@ -162,20 +169,18 @@ ServerProcess::ServerProcess(const config::Config& settings, const Invocation& i
 
 ServerProcess::~ServerProcess() = default;
 
-Status ServerProcess::start_shard(const ServerPlan& plan, rt::Shard& shard,
-                                  const io::Address& address) {
+// Whatever may fail, for one shard; no task is started, so that giving up leaves none behind.
+Status ServerProcess::prepare_shard(const ServerPlan& plan, rt::Shard& shard,
+                                    const io::Address& address) {
   LEAT_TRY(auto file_io, make_file_io(plan.settings, shard, pool_, logger_));
   servers_.push_back(std::make_unique<ShardServer>(*this, plan, shard, std::move(file_io)));
   ShardServer& server = *servers_.back();
-  LEAT_TRY(auto listener, server.network.listen(address));
+  LEAT_TRY(server.listener, server.network.listen(address));
   metrics_.gauge_callback("leat_shard_mailbox_depth", "Messages that wait for a shard.",
                           {{"shard", std::to_string(shard.id().value())}},
                           [&shard] { return static_cast<double>(shard.mailbox_depth()); });
   const std::size_t slot = shard.id().value();
-  LEAT_DO(shard.deliver([slot] { metrics::use_slot(slot); }));
-  shard.spawn(server.watchdog.run(), [](const Status&) {});
-  server.server.serve(std::move(listener));
-  return {};
+  return shard.deliver([slot] { metrics::use_slot(slot); });
 }
 
 Status ServerProcess::run(const ServerPlan& plan) {
@@ -188,9 +193,11 @@ Status ServerProcess::run(const ServerPlan& plan) {
   }
   io::Address bound = address;
   for (std::uint32_t i = 0; i < runtime_.size(); ++i) {
-    LEAT_DO(start_shard(plan, runtime_.shard(i), bound));
-    bound = servers_.back()->server.address();  // the port the kernel chose, when 0 was asked for
+    LEAT_DO(prepare_shard(plan, runtime_.shard(i), bound));
+    bound = servers_.back()->listener->address();  // the port the kernel chose, if 0 was asked for
   }
+  for (const auto& server : servers_)
+    server->start();
   runtime_.start();
   plan.announce(bound);
   logger_.info("listening", {{"address", bound.to_string()},

@@ -46,6 +46,9 @@ class Site {
  public:
   virtual ~Site() = default;
   virtual void install(http::Dispatcher& dispatcher) = 0;
+
+  // Spawns what the site does by itself, if anything.
+  virtual void start() {}
 };
 
 struct ServerPlan {
@@ -82,7 +85,7 @@ class ServerProcess {
 
   ServerProcess(const config::Config& settings, const Invocation& invocation, log::Level level);
 
-  Status start_shard(const ServerPlan& plan, rt::Shard& shard, const io::Address& address);
+  Status prepare_shard(const ServerPlan& plan, rt::Shard& shard, const io::Address& address);
   rt::Task<void> drain_shard(ShardServer& server, Duration limit);
 
   rt::StopSignal stop_;  // first of all: before any thread is started

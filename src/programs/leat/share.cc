@@ -31,8 +31,11 @@ class ShareSite final : public Site {
         version_(kVersion),
         metrics_(registry) {}
 
-  void install(http::Dispatcher& dispatcher) override {
+  void start() override {
     shard_.spawn(files_.keep_swept(), [](const Status&) {});
+  }
+
+  void install(http::Dispatcher& dispatcher) override {
     dispatcher.add_router(admin_router_);
     dispatcher.add_router(router_);
     dispatcher.set_handler(http::Operation::health, health_);
