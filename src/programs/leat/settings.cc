@@ -47,12 +47,7 @@ constexpr std::array kSettings = {
 
 Result<std::string> read_text(const std::string& path) {
   io::PosixDisk disk;
-  LEAT_TRY(const auto file, disk.open(path, io::OpenMode::read));
-  LEAT_TRY(const io::FileInfo info, file->info());
-  std::string text(info.size_bytes, '\0');
-  LEAT_TRY(const std::size_t got, file->read_at(0, std::as_writable_bytes(std::span(text))));
-  text.resize(got);
-  return text;
+  return io::read_text(disk, path);
 }
 
 std::span<const Setting> server_settings() {
