@@ -211,11 +211,14 @@ Status PosixDisk::remove(const std::string& path) {
 }
 
 Status PosixDisk::make_directories(const std::string& path) {
-  for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
+  for (std::size_t end = path.find('/');; end = path.find('/', end + 1)) {
     const std::string prefix = path.substr(0, end);
-    LEAT_TRY(const Descriptor folder, open_parent(prefix));
-    if (::mkdirat(folder.get(), last_name(prefix), 0755) != 0 && errno != EEXIST) {
-      return fail(os_error("make directory", prefix));
+    // "/a//b/": before the first slash, between two and after the last there is no name.
+    if (!prefix.empty() && !prefix.ends_with('/')) {
+      LEAT_TRY(const Descriptor folder, open_parent(prefix));
+      if (::mkdirat(folder.get(), last_name(prefix), 0755) != 0 && errno != EEXIST) {
+        return fail(os_error("make directory", prefix));
+      }
     }
     if (end == std::string::npos) break;
   }
