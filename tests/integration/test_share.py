@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from file_content import content, make_cold, make_file
-from leat_process import wait_until
+from leat_process import run_leat, wait_until
 
 KIB, MIB = 1 << 10, 1 << 20
 SIZES = [0, 1, 4096, 32 * KIB - 1, 32 * KIB, 32 * KIB + 1, MIB, 20 * MIB]
@@ -277,6 +277,19 @@ def test_leftovers_of_a_crash_are_removed_at_the_next_start(start, tmp_path):
     assert len(uploads(tmp_path)) == 1, "a folder that is shared read-only is not touched"
     start("share", tmp_path, "--writable")
     assert uploads(tmp_path) == []
+
+
+def test_a_folder_has_one_writable_share(start, writable, tmp_path):
+    connection = writable.connect()
+    connection.send(connection.head("PUT /f", ["Content-Length: 8"]), b"half")
+    wait_until(lambda: uploads(tmp_path), "the upload has begun")
+    second = run_leat("share", tmp_path, "--writable", "--listen", "127.0.0.1:0")
+    assert second.returncode == 6, second
+    assert "is shared --writable by another leat process" in second.stderr
+    assert len(uploads(tmp_path)) == 1, "the upload of the first is not a leftover"
+    start("share", tmp_path).stop()  # readers may be many
+    connection.send(b"half")
+    assert connection.answer().status == 201
 
 
 def test_readers_keep_the_version_they_opened(writable, tmp_path):

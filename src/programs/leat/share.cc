@@ -71,6 +71,16 @@ constexpr std::string_view kEpilogue =
     "webdataset:  wds.WebDataset(\"http://127.0.0.1:9000/train-{000000..000099}.tar\")\n"
     "Symbolic links that leave DIR are not followed. Nothing is written to DIR unless --writable.";
 
+// The folder itself, locked while the result lives: the unfinished uploads in it are ours to
+// remove.
+Result<std::unique_ptr<io::File>> own_folder(io::Disk& disk, const std::string& path) {
+  LEAT_TRY(auto folder, disk.open(".", io::OpenMode::read));
+  const Status locked = folder->lock();
+  if (locked) return folder;
+  if (locked.error().code() != Errc::conflict) return fail(locked.error().clone());
+  return fail(Errc::conflict, fmt::format("{} is shared --writable by another leat process", path));
+}
+
 // What stands for the token in a command line. One that came from a file is not repeated.
 std::string write_hint(const config::Config& settings, const log::Secret& token) {
   const std::string& file = settings.text("token_file");
@@ -95,7 +105,11 @@ Status share(const Invocation& invocation, const Arguments& arguments) {
   const std::string& path = arguments.positionals.front();
   const bool writable = arguments.has("--writable");
   LEAT_TRY(io::PosixDisk disk, io::PosixDisk::below(path));
-  if (writable) LEAT_DO(folder::Upload::clean(disk));
+  std::unique_ptr<io::File> owned;
+  if (writable) {
+    LEAT_TRY(owned, own_folder(disk, path));
+    LEAT_DO(folder::Upload::clean(disk));
+  }
   folder::FolderOptions options;
   options.files_max = folder::files_max_for(process->descriptors(), process->shards());
   folder::FolderState state(disk, process->pool(), options);
