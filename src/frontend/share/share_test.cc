@@ -261,11 +261,15 @@ TEST_F(ShareTest, ABrokenChunkChangesNothing) {
 }
 
 TEST_F(ShareTest, AFailedSyncIsAnErrorAndTheOldFileStays) {
+  disk().set_capacity(1);
+  EXPECT_EQ(site.put("/small.txt", "new").status, 507);
+  disk().set_capacity(sim::SimDisk::kDefaultCapacityBytes);
   disk().faults().add({.call = sim::DiskCall::sync, .nth = 1});
   EXPECT_EQ(site.put("/small.txt", "new").status, 500);
   EXPECT_EQ(site.get("/small.txt").body, small);
-  disk().set_capacity(1);
-  EXPECT_EQ(site.put("/small.txt", "new").status, 507);
+  EXPECT_EQ(site.put("/small.txt", "new").status, 503) << "no more changes";
+  EXPECT_EQ(site.ask("DELETE", "/small.txt").status, 503);
+  EXPECT_EQ(site.get("/small.txt").body, small);
 }
 
 TEST_F(ShareTest, DeleteRemovesAFileOnce) {

@@ -112,7 +112,13 @@ Status share(const Invocation& invocation, const Arguments& arguments) {
   }
   folder::FolderOptions options;
   options.files_max = folder::files_max_for(process->descriptors(), process->shards());
-  folder::FolderState state(disk, process->pool(), options);
+  folder::FolderState state(disk, process->pool(), options, [&](const Error& error) {
+    process->logger().error("a sync has failed: the folder takes no more changes",
+                            {{"folder", path}, {"error", error}});
+  });
+  process->metrics().gauge_callback("leat_folder_failed",
+                                    "1 after a failed sync: the folder takes no more changes.", {},
+                                    [&] { return state.is_failed() ? 1.0 : 0.0; });
   LEAT_TRY(const auto given, token_from_file(settings));
   const log::Secret token = given ? *given : log::Secret(fresh_token(process->rng()));
   const admin::TokenAuthenticator authenticator(token);

@@ -95,6 +95,22 @@ bool OpenFile::is_warm(Instant now) const {
   return true;
 }
 
+Status FolderState::check_writable() const {
+  if (!is_failed()) return {};
+  return fail(Errc::unavailable,
+              "a sync of this folder's disk has failed: it takes no changes until Leat is started "
+              "anew");
+}
+
+Status FolderState::judge_sync(Status synced) {
+  // A full disk is told apart: the bytes that found no room were not acknowledged, and are written
+  // again by who tries again.
+  if (!synced && synced.error().code() == Errc::io && !is_failed_.exchange(true) && failed_) {
+    failed_(synced.error());
+  }
+  return synced;
+}
+
 bool Folder::is_trusted(const Entry& entry) const {
   return entry.changes == state_.changes() &&
          clock_.now() - entry.checked <= state_.options().trust;
@@ -137,12 +153,14 @@ void Folder::make_room() {
 }
 
 rt::Task<void> Folder::remove(std::string path) {
-  auto work = [&disk = state_.disk(), path]() -> Status {
+  LEAT_CO_DO(state_.check_writable());
+  auto work = [&state = state_, path]() -> Status {
+    io::Disk& disk = state.disk();
     LEAT_TRY(const io::FileInfo found, disk.info(path));
     if (found.is_directory) return fail(Errc::not_found, path + " is a folder");
     LEAT_DO(disk.remove(path));
     const std::string parent = parent_of(path);
-    return disk.sync_directory(parent.empty() ? "." : parent);
+    return state.judge_sync(disk.sync_directory(parent.empty() ? "." : parent));
   };
   Status removed = co_await state_.pool().run<void>(std::move(work));
   state_.note_change();

@@ -12,6 +12,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <memory>
 #include <string>
@@ -57,12 +58,22 @@ struct FolderOptions {
 class FolderState {
  public:
   // Lifetime: disk and pool outlive it.
-  FolderState(io::Disk& disk, rt::BlockingPool& pool, FolderOptions options)
-      : disk_(disk), pool_(pool), options_(options) {}
+  FolderState(io::Disk& disk, rt::BlockingPool& pool, FolderOptions options,
+              std::function<void(const Error&)> failed = {})
+      : disk_(disk), pool_(pool), options_(options), failed_(std::move(failed)) {}
 
   io::Disk& disk() { return disk_; }
   rt::BlockingPool& pool() { return pool_; }
   const FolderOptions& options() const { return options_; }
+
+  // After a failed sync nobody knows what is on the disk (docs/adr/0007-durable-by-default.md): the
+  // folder takes no more changes while this process runs. `failed` is called once, from whatever
+  // thread found it. Errors: unavailable.
+  Status check_writable() const;
+  bool is_failed() const { return is_failed_.load(std::memory_order_acquire); }
+
+  // A status of a sync, on its way up: a failure of the disk fails the folder.
+  Status judge_sync(Status synced);
 
   // Grows with every change made through Leat.
   std::uint64_t changes() const { return changes_.load(std::memory_order_acquire); }
@@ -72,6 +83,8 @@ class FolderState {
   io::Disk& disk_;
   rt::BlockingPool& pool_;
   FolderOptions options_;
+  std::function<void(const Error&)> failed_;
+  std::atomic<bool> is_failed_{false};
   std::atomic<std::uint64_t> changes_{0};
 };
 
@@ -99,7 +112,8 @@ class Folder {
 
   bool is_warm(const OpenFile& file) const { return file.is_warm(clock_.now()); }
 
-  // Errors: not_found (also for folders), denied, io. Durable when it returns.
+  // Errors: not_found (also for folders), denied, io, unavailable (after a failed sync). Durable
+  // when it returns.
   rt::Task<void> remove(std::string path);
 
   // Closes the file of that name, if it is open: it was just replaced or removed.
