@@ -37,6 +37,8 @@ rt::Task<void> Connection::serve() {
     if (!has_request) co_return Status{};
     LEAT_CO_TRY(const bool reusable, co_await answer());
     if (!reusable) co_return co_await linger();
+    turn_.answered();
+    if (turn_.is_over()) LEAT_CO_DO(co_await turn_.pass());
   }
 }
 
@@ -91,6 +93,7 @@ rt::Task<bool> Connection::read_head() {
       if (*got == 0) co_return false;
       input_.end += *got;
     } else if (got.error().code() == Errc::would_block) {
+      turn_.renew();
       Status readable = co_await stream_.wait(io::Interest::read);
       if (!readable && readable.error().code() == Errc::timeout) {
         context_.metrics.client_timeouts.add();
@@ -137,7 +140,7 @@ rt::Task<bool> Connection::answer() {
     response = Response::of_error(Error(Errc::version_not_supported, "this answer needs HTTP/1.1"));
   }
   pace.let_go();  // whatever the handler read into is its own again
-  Sender sender(context_, stream_, pace);
+  Sender sender(context_, stream_, pace, turn_);
   const bool is_head = head_.method == http1::Method::head;
   if (!is_head && sender.begins_cold(response)) {
     Status ready = co_await sender.prepare(response);
@@ -186,7 +189,7 @@ rt::Task<void> Connection::refuse(Error error) {
   head_.path = {};
   Pace pace(context_.options, watch_);
   write_head(response, /*keep_alive=*/false);
-  Sender sender(context_, stream_, pace);
+  Sender sender(context_, stream_, pace, turn_);
   context_.logger.debug("request refused",
                         {{"peer", stream_.peer().to_string()}, {"error", error}});
   const Instant began = context_.clock.now();

@@ -11,6 +11,7 @@
 
 #include "http/body_reader.h"
 #include "http/server_context.h"
+#include "http/turn.h"
 #include "http1/request_head.h"
 #include "io/stream.h"
 #include "io/watchdog.h"
@@ -46,6 +47,7 @@ class Connection {
   http1::RequestParser parser_;
   http1::RequestHead head_;
   std::uint64_t request_id_ = 0;
+  Turn turn_;
   std::string out_;
 };
 

@@ -31,6 +31,7 @@ bool Sender::try_send_now(std::string_view head, const Response& response) {
   const auto sent = stream_.try_write(pieces, io::Flush::now);
   sent_of_memory_ = sent.value_or(0);
   context_.metrics.sent_bytes.add(sent_of_memory_);
+  turn_.sent(sent_of_memory_);
   return sent_of_memory_ == head.size() + memory->bytes.size();
 }
 
@@ -39,11 +40,11 @@ rt::Task<void> Sender::write(std::span<Bytes> pieces, io::Flush flush) {
   while (!pieces.empty()) {
     auto sent = stream_.try_write(pieces, flush);
     if (sent) {
-      pace_.moved(*sent);
-      context_.metrics.sent_bytes.add(*sent);
+      count(*sent);
       pieces = io::drop_front(pieces, *sent);
+      if (turn_.is_over()) LEAT_CO_DO(co_await turn_.pass());
     } else if (sent.error().code() == Errc::would_block) {
-      LEAT_CO_DO(co_await pace_.wait(stream_, io::Interest::write));
+      LEAT_CO_DO(co_await wait_for_room());
     } else {
       co_return fail(std::move(sent).error());
     }
@@ -97,22 +98,19 @@ rt::Task<std::uint64_t> Sender::send_cached(const FileBody& body, std::uint64_t 
   std::uint64_t sent_here = 0;
   while (sent_here < window) {
     const std::uint64_t offset = body.offset + done + sent_here;
-    const std::size_t want = std::min<std::uint64_t>(window - sent_here, kTurnBytes);
+    const std::size_t want = std::min<std::uint64_t>(window - sent_here, kCallBytes);
     auto sent = stream_.try_send_file(*body.file, offset, want);
     if (sent) {
       sent_here += *sent;
-      pace_.moved(*sent);
-      context_.metrics.sent_bytes.add(*sent);
-      if (*sent == want) {
-        LEAT_CO_DO(co_await take_turns(*sent));
-      } else {
+      count(*sent);
+      if (*sent < want) {
         // Less than was asked for: the socket is full, and trying again would only say so.
-        sent_this_turn_ = 0;
-        LEAT_CO_DO(co_await pace_.wait(stream_, io::Interest::write));
+        LEAT_CO_DO(co_await wait_for_room());
+      } else if (turn_.is_over()) {
+        LEAT_CO_DO(co_await turn_.pass());
       }
     } else if (sent.error().code() == Errc::would_block) {
-      sent_this_turn_ = 0;
-      LEAT_CO_DO(co_await pace_.wait(stream_, io::Interest::write));
+      LEAT_CO_DO(co_await wait_for_room());
     } else {
       co_return fail(std::move(sent).error());
     }
@@ -160,7 +158,6 @@ rt::Task<void> Sender::send_stream(StreamBody& body) {
       std::array<Bytes, 3> pieces = {as_bytes(chunk.text()), bytes, as_bytes(http1::kChunkEnd)};
       LEAT_CO_DO(co_await write(pieces, io::Flush::now));
     }
-    LEAT_CO_DO(co_await take_turns(bytes.size()));
   }
   if (body.length) {
     if (sent < *body.length) co_return fail(Errc::corrupt, "a body ended before its length");
@@ -170,11 +167,15 @@ rt::Task<void> Sender::send_stream(StreamBody& body) {
   co_return co_await write(pieces, io::Flush::now);
 }
 
-rt::Task<void> Sender::take_turns(std::size_t sent) {
-  sent_this_turn_ += sent;
-  if (sent_this_turn_ < kTurnBytes) co_return Status{};
-  sent_this_turn_ = 0;
-  co_return co_await rt::yield();
+void Sender::count(std::size_t sent) {
+  pace_.moved(sent);
+  turn_.sent(sent);
+  context_.metrics.sent_bytes.add(sent);
+}
+
+rt::Task<void> Sender::wait_for_room() {
+  turn_.renew();
+  return pace_.wait(stream_, io::Interest::write);
 }
 
 }  // namespace leat::http
