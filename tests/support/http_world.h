@@ -23,6 +23,7 @@ namespace leat::testing {
 class NamedRouter final : public http::Router {
  public:
   Result<std::optional<http::Operation>> route(const http1::RequestHead& head) const override;
+  std::string_view allowed(const http1::RequestHead&) const override { return ""; }
 };
 
 class NamedAuthenticator final : public http::Authenticator {

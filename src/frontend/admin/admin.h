@@ -21,6 +21,7 @@ namespace leat::admin {
 class AdminRouter final : public http::Router {
  public:
   Result<std::optional<http::Operation>> route(const http1::RequestHead& head) const override;
+  std::string_view allowed(const http1::RequestHead&) const override { return "GET, HEAD"; }
 };
 
 // Knows one secret, the admin token; who has none may still come from this machine.

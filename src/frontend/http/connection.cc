@@ -128,7 +128,7 @@ rt::Task<bool> Connection::answer() {
     response = handled ? std::move(*handled) : Response::of_error(handled.error());
     if (!handled && handled.error().code() == Errc::timeout) context_.metrics.client_timeouts.add();
   } else {
-    response = Response::of_error(decision.error());
+    response = context_.dispatcher.refuse(decision.error(), head_);
   }
   bool body_is_read = body.finished();
   if (!body_is_read) {

@@ -17,6 +17,9 @@ class ShareRouter final : public http::Router {
  public:
   explicit ShareRouter(bool writable) : writable_(writable) {}
   Result<std::optional<http::Operation>> route(const http1::RequestHead& head) const override;
+  std::string_view allowed(const http1::RequestHead&) const override {
+    return writable_ ? "GET, HEAD, PUT, DELETE" : "GET, HEAD";
+  }
 
  private:
   bool writable_;

@@ -194,10 +194,12 @@ TEST_F(ShareTest, TheNativeApiIsNotAFolder) {
 TEST_F(ShareTest, AReadOnlyFolderIsNotWritten) {
   Site readers(/*writable=*/false);
   for (const std::string_view method : {"PUT", "DELETE", "POST", "OPTIONS"}) {
-    EXPECT_EQ(readers.ask(method, "/small.txt", "", "x").status, 405) << method;
+    const Answer refused = readers.ask(method, "/small.txt", "", "x");
+    EXPECT_EQ(refused.status, 405) << method;
+    EXPECT_EQ(refused.field("allow"), "GET, HEAD") << method;
   }
   EXPECT_EQ(readers.http->world.disk("server").list(".").value().size(), 0U);
-  EXPECT_EQ(site.ask("POST", "/small.txt").status, 405);
+  EXPECT_EQ(site.ask("POST", "/small.txt").field("allow"), "GET, HEAD, PUT, DELETE");
 }
 
 TEST_F(ShareTest, PutSaysWhetherItReplacedAndHowDurableItIs) {
