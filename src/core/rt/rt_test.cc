@@ -68,6 +68,12 @@ Task<void> add_on_other_shard(Shard& other, std::thread::id* ran_on, int* sum) {
   co_return Status{};
 }
 
+Task<void> set_after_yield(std::atomic<bool>& ran) {
+  LEAT_CO_DO(co_await yield());
+  ran = true;
+  co_return Status{};
+}
+
 TEST(Runtime, CallRunsOnTheOtherShardAndAnswersAtHome) {
   Runtime runtime(2);
   runtime.start();
@@ -81,6 +87,31 @@ TEST(Runtime, CallRunsOnTheOtherShardAndAnswersAtHome) {
   EXPECT_TRUE(status.has_value());
   EXPECT_EQ(sums, (std::vector<int>{42, 42}));
   EXPECT_NE(ran_on[0], ran_on[1]);
+}
+
+TEST(Runtime, AFullMailboxOfOneShardDoesNotLeaveTheOthersBehind) {
+  Runtime runtime(2);
+  for (std::size_t i = 0; i < Shard::kMailboxMax; ++i) {
+    ASSERT_TRUE(runtime.shard(1).deliver([] {}));
+  }
+  std::atomic<bool> ran = false;
+  std::thread starter;
+  Status status;
+  {
+    // Shard 0 runs only after on_every_shard() has met the full mailbox of shard 1.
+    const auto work = [&](Shard&) { return set_after_yield(ran); };
+    ASSERT_TRUE(runtime.shard(0).deliver([] {}));
+    starter = std::thread([&] {
+      while (runtime.shard(0).mailbox_depth() < 2)
+        std::this_thread::yield();
+      runtime.shard(0).context().run_for(std::chrono::seconds(10));
+    });
+    status = runtime.on_every_shard(work);
+  }
+  EXPECT_TRUE(ran) << "it returned while a shard still used its work";
+  EXPECT_EQ(status.error().code(), Errc::busy);
+  runtime.shard(0).context().stop();
+  starter.join();
 }
 
 TEST(Shard, AFullMailboxRefusesInsteadOfGrowing) {
