@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +14,7 @@
 #include <memory>
 
 #include "base/check.h"
+#include "io/cache_probe.h"
 #include "io/descriptor.h"
 #include "io/disk.h"
 
@@ -119,22 +119,12 @@ class PosixFile final : public File {
       const std::uint64_t pages = (offset + length + page - 1) / page - offset / page;
       return stat.cached >= pages;
     }
-    return both_ends_are_cached(offset, length);
+    return is_cached_by_reads(fd_.get(), offset, length);
   }
 
   int descriptor() const override { return fd_.get(); }
 
  private:
-  // For kernels before 6.5: a read that must not wait succeeds only from the page cache.
-  bool both_ends_are_cached(std::uint64_t offset, std::uint64_t length) const {
-    for (const std::uint64_t at : {offset, offset + length - 1}) {
-      char byte = 0;
-      iovec one{&byte, 1};
-      if (::preadv2(fd_.get(), &one, 1, static_cast<off_t>(at), RWF_NOWAIT) < 0) return false;
-    }
-    return true;
-  }
-
   Descriptor fd_;
   std::string path_;
 };
