@@ -2,7 +2,7 @@
 // credentials that open them.
 //
 //   GET /_/v1/health    200 while the process runs
-//   GET /_/v1/ready     200 while it takes requests, 503 while it drains
+//   GET /_/v1/ready     200 while it takes requests; 503 if it drains by the time it is answered
 //   GET /_/v1/version   what it is, as JSON
 //   GET /_/v1/metrics   Prometheus text; /metrics is the same, because every scraper asks there
 //   first

@@ -146,7 +146,7 @@ rt::Task<bool> Connection::answer() {
     Status ready = co_await sender.prepare(response);
     if (!ready) response = refusal_of(ready.error());
   }
-  const bool reusable = head_.keep_alive && body_is_read && !response.close && !context_.draining;
+  const bool reusable = head_.keep_alive && body_is_read && !context_.draining;
   write_head(response, reusable);
   const bool head_only = is_head || !may_have_body(response.status());
   Status sent;

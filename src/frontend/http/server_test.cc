@@ -247,17 +247,6 @@ TEST_F(ServerTest, AHandlersErrorIsAnAnswerAndTheConnectionGoesOn) {
   EXPECT_EQ(client.ask(kGet).status, 200);
 }
 
-TEST_F(ServerTest, AHandlerMayCloseTheConnection) {
-  http.handle(Operation::version, [](Exchange&) -> rt::Task<Response> {
-    Response response(204);
-    response.close = true;
-    co_return response;
-  });
-  RawClient client(http);
-  EXPECT_EQ(client.ask("GET /version HTTP/1.1\r\nHost: s\r\n\r\n").field("connection"), "close");
-  EXPECT_TRUE(client.wait_end());
-}
-
 TEST_F(ServerTest, AnswersWithoutContentHaveNoFraming) {
   for (const int status : {204, 304}) {
     http.handle(Operation::version, [status](Exchange&) { return answer(status); });
