@@ -96,6 +96,9 @@ class Disk {
   virtual Result<DiskSpace> space(const std::string& path) = 0;
 };
 
+// All bytes of a small file. Errors: those of open() and read_at().
+Result<std::string> read_text(Disk& disk, const std::string& path);
+
 // The kernel's file systems. Safe to share between threads.
 class PosixDisk final : public Disk {
  public:

@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +14,7 @@
 #include <memory>
 
 #include "base/check.h"
+#include "io/cache_probe.h"
 #include "io/descriptor.h"
 #include "io/disk.h"
 
@@ -134,22 +134,12 @@ class PosixFile final : public File {
       const std::uint64_t pages = (offset + length + page - 1) / page - offset / page;
       return stat.cached >= pages;
     }
-    return both_ends_are_cached(offset, length);
+    return is_cached_by_reads(fd_.get(), offset, length);
   }
 
   int descriptor() const override { return fd_.get(); }
 
  private:
-  // For kernels before 6.5: a read that must not wait succeeds only from the page cache.
-  bool both_ends_are_cached(std::uint64_t offset, std::uint64_t length) const {
-    for (const std::uint64_t at : {offset, offset + length - 1}) {
-      char byte = 0;
-      iovec one{&byte, 1};
-      if (::preadv2(fd_.get(), &one, 1, static_cast<off_t>(at), RWF_NOWAIT) < 0) return false;
-    }
-    return true;
-  }
-
   Descriptor fd_;
   std::string path_;
 };
@@ -226,11 +216,14 @@ Status PosixDisk::remove(const std::string& path) {
 }
 
 Status PosixDisk::make_directories(const std::string& path) {
-  for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
+  for (std::size_t end = path.find('/');; end = path.find('/', end + 1)) {
     const std::string prefix = path.substr(0, end);
-    LEAT_TRY(const Descriptor folder, open_parent(prefix));
-    if (::mkdirat(folder.get(), last_name(prefix), 0755) != 0 && errno != EEXIST) {
-      return fail(os_error("make directory", prefix));
+    // "/a//b/": before the first slash, between two and after the last there is no name.
+    if (!prefix.empty() && !prefix.ends_with('/')) {
+      LEAT_TRY(const Descriptor folder, open_parent(prefix));
+      if (::mkdirat(folder.get(), last_name(prefix), 0755) != 0 && errno != EEXIST) {
+        return fail(os_error("make directory", prefix));
+      }
     }
     if (end == std::string::npos) break;
   }

@@ -14,15 +14,6 @@ std::int64_t now_ms(const io::Clock& clock) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(since).count();
 }
 
-Result<std::string> read_text(io::Disk& disk, const std::string& path) {
-  LEAT_TRY(const auto file, disk.open(path, io::OpenMode::read));
-  LEAT_TRY(const io::FileInfo info, file->info());
-  std::string text(std::min<std::uint64_t>(info.size_bytes, 4096), '\0');
-  LEAT_TRY(const std::size_t got, file->read_at(0, std::as_writable_bytes(std::span(text))));
-  text.resize(got);
-  return text;
-}
-
 Status write_text(io::Disk& disk, const std::string& path, std::string_view text) {
   LEAT_TRY(const auto file, disk.open(path, io::OpenMode::create));
   LEAT_DO(file->truncate(0));
@@ -39,7 +30,7 @@ Result<FoundIdentity> read_identity(io::Disk& disk, const Folders& folders) {
   FoundIdentity found;
   std::optional<Error> damage;
   for (const std::string& path : {folders.identity(), folders.identity_copy()}) {
-    const auto text = read_text(disk, path);
+    const auto text = io::read_text(disk, path);
     if (!text && text.error().code() != Errc::not_found) return fail(text.error());
     const Result<record::Identity> identity =
         text ? record::decode_identity(*text) : Result<record::Identity>(fail(text.error()));

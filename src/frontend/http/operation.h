@@ -37,8 +37,8 @@ constexpr std::size_t kOperationCount = 0 LEAT_OPERATIONS(LEAT_X);
 enum class AuthKind : std::uint8_t {
   anonymous,     // nothing was presented, and it may come from anywhere
   same_machine,  // nothing was presented, but it comes from this machine, not through a browser's
-                 // trick
-  admin_token,   // the bearer token that `leat serve` made
+                 // trick, and not through a proxy that says so
+  admin_token,   // the bearer token of this server
 };
 constexpr std::size_t kAuthKindCount = 3;
 

@@ -26,8 +26,8 @@ constexpr std::array<Row, kOperationCount> kTable = {{
     {Operation::version, {true, true, true}},
     {Operation::metrics, {false, true, true}},
     {Operation::read_file, {true, true, true}},
-    {Operation::write_file, {false, true, true}},
-    {Operation::delete_file, {false, true, true}},
+    {Operation::write_file, {false, false, true}},
+    {Operation::delete_file, {false, false, true}},
 }};
 
 TEST(Operation, PermitsExactlyWhatTheTableSays) {
@@ -146,6 +146,7 @@ TEST(Dispatcher, AnOperationWithoutAHandlerIsNotImplementedForThoseWhoMayAsk) {
 // Answers for one path and refuses every method but GET on it.
 class PickyRouter final : public Router {
  public:
+  std::string_view allowed(const http1::RequestHead&) const override { return "GET"; }
   Result<std::optional<Operation>> route(const http1::RequestHead& head) const override {
     if (head.path != "/health") return std::nullopt;
     if (head.method != http1::Method::get) return fail(Errc::method_not_allowed);

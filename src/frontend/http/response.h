@@ -74,9 +74,6 @@ class Response {
   std::optional<std::uint64_t> declared_length;
   Body body;
 
-  // The connection is of no more use after this answer (the request was not read to its end).
-  bool close = false;
-
  private:
   int status_;
   std::string fields_;

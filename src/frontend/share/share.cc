@@ -89,6 +89,13 @@ Result<Response> answer_read(const http1::RequestHead& head, const folder::Folde
     }
   }
   const std::uint64_t size = file->info.size_bytes;
+  if (head.method == Method::head) {
+    // Range means nothing to HEAD (RFC 9110, 14.2), and nothing of the file is read.
+    Response response(200);
+    add_identity(response, *file, path);
+    response.declared_length = size;
+    return response;
+  }
   const auto range = http1::parse_range(range_of(head, *file), size);
   std::string content_range;
   if (range.kind != http1::RangeChoice::Kind::whole) {
@@ -108,6 +115,17 @@ Result<Response> answer_read(const http1::RequestHead& head, const folder::Folde
   const std::uint64_t length = whole ? size : range.last - range.first + 1;
   if (length > 0) set_body(response, folder, file, range.first, length);
   return response;
+}
+
+// A condition that is ignored is worse than one that is refused: the client relies on it.
+Status refuse_conditions(const http1::RequestHead& head) {
+  for (const auto condition : {http1::Header::if_match, http1::Header::if_none_match,
+                               http1::Header::if_unmodified_since}) {
+    if (head.headers.find(condition)) {
+      return fail(Errc::not_implemented, "conditional changes of a shared folder");
+    }
+  }
+  return {};
 }
 
 }  // namespace
@@ -146,14 +164,13 @@ rt::Task<Response> ReadFile::handle(http::Exchange& exchange) {
 rt::Task<Response> WriteFile::handle(http::Exchange& exchange) {
   const http1::RequestHead& head = exchange.head;
   LEAT_CO_TRY(std::string path, name_of(head));
-  for (const auto condition : {http1::Header::if_match, http1::Header::if_none_match,
-                               http1::Header::if_unmodified_since}) {
-    if (head.headers.find(condition)) {
-      co_return fail(Errc::not_implemented, "conditional writes to a shared folder");
-    }
+  LEAT_CO_DO(refuse_conditions(head));
+  // The body would be a part, and be stored as the whole (RFC 9110, 14.5).
+  if (head.headers.find("content-range")) {
+    co_return fail(Errc::bad_request, "a part of a file cannot be written");
   }
   if (!head.content_length && !head.chunked) co_return fail(Errc::length_required);
-  LEAT_CO_TRY(const auto upload, co_await folder::Upload::begin(state_, tools_));
+  LEAT_CO_TRY(const auto upload, co_await folder::Upload::begin(folder_.state(), tools_));
   io::WriteBehind& writer = upload->writer();
   bool at_end = false;
   while (!at_end) {
@@ -166,7 +183,9 @@ rt::Task<Response> WriteFile::handle(http::Exchange& exchange) {
     }
     writer.commit(filled);
   }
-  LEAT_CO_TRY(const bool replaced, co_await upload->publish(std::move(path)));
+  auto published = co_await upload->publish(path);
+  folder_.forget(path);
+  LEAT_CO_TRY(const bool replaced, std::move(published));
   Response response(replaced ? 200 : 201);
   response.add_checked("x-leat-durability: sync\r\n");
   co_return response;
@@ -174,6 +193,7 @@ rt::Task<Response> WriteFile::handle(http::Exchange& exchange) {
 
 rt::Task<Response> DeleteFile::handle(http::Exchange& exchange) {
   LEAT_CO_TRY(std::string path, name_of(exchange.head));
+  LEAT_CO_DO(refuse_conditions(exchange.head));
   LEAT_CO_DO(co_await folder_.remove(std::move(path)));
   co_return Response(204);
 }

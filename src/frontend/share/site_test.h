@@ -25,10 +25,10 @@ class Site {
     folder = std::make_unique<folder::Folder>(*state, http->world.clock("server"));
     read_ = std::make_unique<ReadFile>(*folder);
     write_ = std::make_unique<WriteFile>(
-        *state, folder::UploadTools{.shard = http->world.shard(),
-                                    .file_io = http->world.file_io("server"),
-                                    .buffers = http->body_buffers,
-                                    .rng = http->world.rng()});
+        *folder, folder::UploadTools{.shard = http->world.shard(),
+                                     .file_io = http->world.file_io("server"),
+                                     .buffers = http->body_buffers,
+                                     .rng = http->world.rng()});
     delete_ = std::make_unique<DeleteFile>(*folder);
     http->handle(http::Operation::read_file, *read_);
     http->handle(http::Operation::write_file, *write_);

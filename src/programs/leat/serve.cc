@@ -8,6 +8,7 @@
 #include "leat/subcommands.h"
 #include "leat/table.h"
 #include "leat/tls_setup.h"
+#include "leat/token.h"
 #include "leat/version.h"
 
 namespace leat::programs {
@@ -35,7 +36,7 @@ class AdminSite final : public Site {
 };
 
 void announce(const std::vector<DataDirectory>& directories, const std::string& url,
-              const std::string& fingerprint, io::Disk& disk) {
+              const std::string& fingerprint, const std::string& token_file, io::Disk& disk) {
   fmt::print("leat {} serves {}\n", kVersion, url);
   if (!fingerprint.empty()) fmt::print("  certificate fingerprint (SHA-256)  {}\n", fingerprint);
   for (const DataDirectory& directory : directories) {
@@ -43,8 +44,8 @@ void announce(const std::vector<DataDirectory>& directories, const std::string& 
     const std::uint64_t free = space ? space->available_bytes : 0;
     fmt::print("  data     {}   {} free\n", directory.path(), human_bytes(free));
   }
-  fmt::print("  token    {}/admin-token   (for metrics from other machines)\n",
-             directories.front().path());
+  fmt::print("  token    {}   (for metrics from other machines)\n",
+             token_file.empty() ? directories.front().path() + "/admin-token" : token_file);
   fmt::print("  next     curl {}/_/v1/health\n", url);
   fmt::print("           curl {}/metrics\n", url);
   fmt::print("           leat share ./shards --listen 127.0.0.1:9001\n");
@@ -66,7 +67,9 @@ Status serve(const Invocation& invocation, const Arguments& arguments) {
     LEAT_TRY(auto directory, DataDirectory::take(disk, path));
     directories.push_back(std::move(directory));
   }
-  LEAT_TRY(const log::Secret token, directories.front().admin_token(process->rng()));
+  LEAT_TRY(const auto given, token_from_file(settings));
+  LEAT_TRY(const log::Secret made, directories.front().admin_token(process->rng()));
+  const log::Secret& token = given ? *given : made;
   const admin::TokenAuthenticator authenticator(token);
   LEAT_TRY(const auto tls, set_up_tls(settings, *process, &directories.front()));
   const ServerPlan plan{
@@ -80,7 +83,8 @@ Status serve(const Invocation& invocation, const Arguments& arguments) {
           },
       .announce =
           [&](const io::Address& address) {
-            announce(directories, tls.url(address), tls.fingerprint, disk);
+            announce(directories, tls.url(address), tls.fingerprint, settings.text("token_file"),
+                     disk);
           },
   };
   return process->run(plan);

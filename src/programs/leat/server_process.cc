@@ -5,10 +5,10 @@
 
 #include <array>
 
+#include "http/relief.h"
 #include "io/pool_io.h"
 #include "io/uring_io.h"
 #include "leat/settings.h"
-#include "rt/signals.h"
 
 namespace leat::programs {
 namespace {
@@ -122,13 +122,21 @@ struct ServerProcess::ShardServer {
         server(context, plan.upgrade) {
     const ShardTools tools{on,           process.clock_, process.rng_,    *file_io,
                            body_buffers, process.pool_,  context.draining};
+    watchdog.on_look([this](Instant now) { http::relieve(context, now); });
     site = plan.make_site(tools);
     site->install(dispatcher);
+  }
+
+  void start() {
+    site->start();
+    shard.spawn(watchdog.run(), [](const Status&) {});
+    server.serve(std::move(listener));
   }
 
   rt::Shard& shard;
   std::unique_ptr<io::FileIo> file_io;
   io::TcpNetwork network;
+  std::unique_ptr<io::Listener> listener;  // until start()
   io::Watchdog watchdog;
   io::BufferPool head_buffers;
   io::BufferPool body_buffers;
@@ -161,20 +169,18 @@ ServerProcess::ServerProcess(const config::Config& settings, const Invocation& i
 
 ServerProcess::~ServerProcess() = default;
 
-Status ServerProcess::start_shard(const ServerPlan& plan, rt::Shard& shard,
-                                  const io::Address& address) {
+// Whatever may fail, for one shard; no task is started, so that giving up leaves none behind.
+Status ServerProcess::prepare_shard(const ServerPlan& plan, rt::Shard& shard,
+                                    const io::Address& address) {
   LEAT_TRY(auto file_io, make_file_io(plan.settings, shard, pool_, logger_));
   servers_.push_back(std::make_unique<ShardServer>(*this, plan, shard, std::move(file_io)));
   ShardServer& server = *servers_.back();
-  LEAT_TRY(auto listener, server.network.listen(address));
+  LEAT_TRY(server.listener, server.network.listen(address));
   metrics_.gauge_callback("leat_shard_mailbox_depth", "Messages that wait for a shard.",
                           {{"shard", std::to_string(shard.id().value())}},
                           [&shard] { return static_cast<double>(shard.mailbox_depth()); });
   const std::size_t slot = shard.id().value();
-  LEAT_DO(shard.deliver([slot] { metrics::use_slot(slot); }));
-  shard.spawn(server.watchdog.run(), [](const Status&) {});
-  server.server.serve(std::move(listener));
-  return {};
+  return shard.deliver([slot] { metrics::use_slot(slot); });
 }
 
 Status ServerProcess::run(const ServerPlan& plan) {
@@ -185,17 +191,21 @@ Status ServerProcess::run(const ServerPlan& plan) {
                                             "address with --listen",
                                             address.to_string()));
   }
-  rt::StopSignal stop(runtime_.shard(0));
   io::Address bound = address;
   for (std::uint32_t i = 0; i < runtime_.size(); ++i) {
-    LEAT_DO(start_shard(plan, runtime_.shard(i), bound));
-    bound = servers_.back()->server.address();  // the port the kernel chose, when 0 was asked for
+    LEAT_DO(prepare_shard(plan, runtime_.shard(i), bound));
+    bound = servers_.back()->listener->address();  // the port the kernel chose, if 0 was asked for
   }
+  for (const auto& server : servers_)
+    server->start();
   runtime_.start();
   plan.announce(bound);
-  logger_.info("listening", {{"address", bound.to_string()}, {"cores", runtime_.size()}});
+  logger_.info("listening", {{"address", bound.to_string()},
+                             {"cores", runtime_.size()},
+                             {"descriptors_max", descriptors_.now},
+                             {"descriptors_max_before", descriptors_.before}});
 
-  const int signal = stop.wait();
+  const int signal = stop_.wait();
   const Duration limit = plan.settings.duration("drain_timeout");
   logger_.info("draining", {{"signal", signal}, {"limit", limit}});
   const Status drained = runtime_.on_every_shard(

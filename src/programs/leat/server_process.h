@@ -17,6 +17,7 @@
 #include "http/server.h"
 #include "io/buffer_pool.h"
 #include "io/clock.h"
+#include "io/descriptor_limit.h"
 #include "io/rng.h"
 #include "io/tcp_network.h"
 #include "io/watchdog.h"
@@ -25,6 +26,7 @@
 #include "metrics/registry.h"
 #include "rt/blocking_pool.h"
 #include "rt/runtime.h"
+#include "rt/signals.h"
 
 namespace leat::programs {
 
@@ -44,6 +46,9 @@ class Site {
  public:
   virtual ~Site() = default;
   virtual void install(http::Dispatcher& dispatcher) = 0;
+
+  // Spawns what the site does by itself, if anything.
+  virtual void start() {}
 };
 
 struct ServerPlan {
@@ -67,6 +72,10 @@ class ServerProcess {
   io::Clock& clock() { return clock_; }
   io::Rng& rng() { return rng_; }
   rt::BlockingPool& pool() { return pool_; }
+  std::uint32_t shards() const { return runtime_.size(); }
+
+  // How many the process may have open.
+  std::uint64_t descriptors() const { return descriptors_.now; }
 
   // Serves until a signal. Errors: conflict (address in use), denied, bad_request.
   Status run(const ServerPlan& plan);
@@ -76,9 +85,11 @@ class ServerProcess {
 
   ServerProcess(const config::Config& settings, const Invocation& invocation, log::Level level);
 
-  Status start_shard(const ServerPlan& plan, rt::Shard& shard, const io::Address& address);
+  Status prepare_shard(const ServerPlan& plan, rt::Shard& shard, const io::Address& address);
   rt::Task<void> drain_shard(ShardServer& server, Duration limit);
 
+  rt::StopSignal stop_;  // first of all: before any thread is started
+  io::DescriptorLimit descriptors_ = io::raise_descriptor_limit();
   io::RealClock clock_;
   io::SystemRng rng_;
   log::FdSink sink_;
