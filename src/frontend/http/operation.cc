@@ -31,6 +31,15 @@ Access access_to(Operation operation) {
     case Operation::read_file: return kEverybody;
     case Operation::write_file: return kTokenHolders;
     case Operation::delete_file: return kTokenHolders;
+    case Operation::list_buckets: return kTokenHolders;
+    case Operation::create_bucket: return kTokenHolders;
+    case Operation::remove_bucket: return kTokenHolders;
+    case Operation::list_objects: return kTokenHolders;
+    case Operation::read_object: return kTokenHolders;
+    case Operation::write_object: return kTokenHolders;
+    case Operation::remove_object: return kTokenHolders;
+    case Operation::change_object: return kTokenHolders;
+    case Operation::list_disks: return kOperators;
   }
   LEAT_CHECK(false);
 }

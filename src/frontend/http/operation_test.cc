@@ -28,6 +28,15 @@ constexpr std::array<Row, kOperationCount> kTable = {{
     {Operation::read_file, {true, true, true}},
     {Operation::write_file, {false, false, true}},
     {Operation::delete_file, {false, false, true}},
+    {Operation::list_buckets, {false, false, true}},
+    {Operation::create_bucket, {false, false, true}},
+    {Operation::remove_bucket, {false, false, true}},
+    {Operation::list_objects, {false, false, true}},
+    {Operation::read_object, {false, false, true}},
+    {Operation::write_object, {false, false, true}},
+    {Operation::remove_object, {false, false, true}},
+    {Operation::change_object, {false, false, true}},
+    {Operation::list_disks, {false, true, true}},
 }};
 
 TEST(Operation, PermitsExactlyWhatTheTableSays) {

@@ -2,10 +2,7 @@
 
 #include <array>
 
-#include "http1/conditional.h"
-#include "http1/date.h"
-#include "http1/head_writer.h"
-#include "http1/range.h"
+#include "http/representation.h"
 #include "http1/uri.h"
 
 namespace leat::share {
@@ -41,17 +38,6 @@ std::string_view content_type_of(std::string_view path) {
   return "application/octet-stream";
 }
 
-// Everything about the version that is served; the values are ours, so they need no check.
-void add_identity(Response& response, const folder::OpenFile& file, std::string_view path) {
-  std::string fields;
-  fields.reserve(192);
-  fields.append("ETag: ").append(file.etag).append("\r\nLast-Modified: ");
-  fields.append(http1::DateText(file.info.modified).text());
-  fields.append("\r\nAccept-Ranges: bytes\r\nContent-Type: ").append(content_type_of(path));
-  fields.append("\r\n");
-  response.add_checked(fields);
-}
-
 void set_body(Response& response, const folder::Folder& folder, const folder::OpenFilePtr& file,
               std::uint64_t offset, std::uint64_t length) {
   if (file->file == nullptr) {
@@ -66,55 +52,17 @@ void set_body(Response& response, const folder::Folder& folder, const folder::Op
                                  .is_warm = folder.is_warm(*file)};
 }
 
-// The Range field, unless If-Range says that it was meant for another version: then the client has
-// the beginning of that one and must get all of this. Only an entity tag names a version exactly.
-std::string_view range_of(const http1::RequestHead& head, const folder::OpenFile& file) {
-  const auto meant_for = head.headers.find("if-range");
-  if (meant_for && *meant_for != file.etag) return "";
-  return head.headers.find(http1::Header::range).value_or("");
-}
-
 Result<Response> answer_read(const http1::RequestHead& head, const folder::Folder& folder,
                              const folder::OpenFilePtr& file, std::string_view path) {
-  LEAT_TRY(const auto conditions, http1::conditions_of(head.headers));
-  const http1::Selected selected{
-      .exists = true, .etag = file->etag, .last_modified = file->info.modified};
-  switch (http1::evaluate(conditions, selected, head.method)) {
-    case http1::Verdict::proceed: break;
-    case http1::Verdict::precondition_failed: return fail(Errc::precondition_failed);
-    case http1::Verdict::not_modified: {
-      Response unchanged(304);
-      add_identity(unchanged, *file, path);
-      return unchanged;
-    }
+  const http::Representation selected{.etag = file->etag,
+                                      .modified = file->info.modified,
+                                      .size_bytes = file->info.size_bytes,
+                                      .content_type = content_type_of(path)};
+  LEAT_TRY(http::ReadAnswer answer, http::answer_read(head, selected));
+  if (answer.range) {
+    set_body(answer.response, folder, file, answer.range->offset, answer.range->length);
   }
-  const std::uint64_t size = file->info.size_bytes;
-  if (head.method == Method::head) {
-    // Range means nothing to HEAD (RFC 9110, 14.2), and nothing of the file is read.
-    Response response(200);
-    add_identity(response, *file, path);
-    response.declared_length = size;
-    return response;
-  }
-  const auto range = http1::parse_range(range_of(head, *file), size);
-  std::string content_range;
-  if (range.kind != http1::RangeChoice::Kind::whole) {
-    content_range = "Content-Range: ";
-    http1::append_content_range(content_range, range, size);
-    content_range += "\r\n";
-  }
-  if (range.kind == http1::RangeChoice::Kind::unsatisfiable) {
-    Response outside = Response::of_error(Error(Errc::range_not_satisfiable));
-    outside.add_checked(content_range);
-    return outside;
-  }
-  const bool whole = range.kind == http1::RangeChoice::Kind::whole;
-  Response response(whole ? 200 : 206);
-  add_identity(response, *file, path);
-  response.add_checked(content_range);
-  const std::uint64_t length = whole ? size : range.last - range.first + 1;
-  if (length > 0) set_body(response, folder, file, range.first, length);
-  return response;
+  return std::move(answer.response);
 }
 
 // A condition that is ignored is worse than one that is refused: the client relies on it.
