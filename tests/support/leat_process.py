@@ -59,6 +59,23 @@ def trusting_context():
     return context
 
 
+def stopping_starter(seconds=None):
+    """The body of a fixture: yields start(…) → LeatProcess, and stops and checks what it started."""
+    started = []
+
+    def start(*arguments, **options):
+        started.append(LeatProcess(*arguments, **options))
+        return started[-1]
+
+    yield start
+    try:
+        for process in started:
+            process.stop(seconds or WAIT_SECONDS)
+    finally:
+        for process in started:
+            process.kill()
+
+
 class LeatProcess:
     """`leat serve` or `leat share` on a port of its own, from its announcement to its end."""
 
