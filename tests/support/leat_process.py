@@ -34,7 +34,8 @@ def clean_environment(**extra):
 
 def run_leat(*arguments, cwd=None, environment=None, program=None, wrapper=()):
     """One run to its end, for subcommands that do not serve."""
-    return subprocess.run([*wrapper, str(program or binary()), *map(str, arguments)], cwd=cwd, text=True,
+    command = [*wrapper, str(program or binary()), *map(str, arguments)]
+    return subprocess.run(command, cwd=cwd, text=True,
                           env=clean_environment(**(environment or {})), capture_output=True,
                           stdin=subprocess.DEVNULL, timeout=WAIT_SECONDS)
 
@@ -60,7 +61,7 @@ def trusting_context():
 
 
 def stopping_starter(seconds=None):
-    """The body of a fixture: yields start(…) → LeatProcess, and stops and checks what it started."""
+    """The body of a fixture: yields start(…) → LeatProcess; stops and checks what it started."""
     started = []
 
     def start(*arguments, **options):
