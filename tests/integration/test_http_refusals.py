@@ -40,8 +40,8 @@ def only_answer(server, request, connection=None):
 
 
 def put(*fields, body=b""):
-    return b"".join([b"PUT /made HTTP/1.1\r\n", HOST, BEARER, *[field + b"\r\n" for field in fields],
-                     b"\r\n", body])
+    return b"".join([b"PUT /made HTTP/1.1\r\n", HOST, BEARER,
+                     *[field + b"\r\n" for field in fields], b"\r\n", body])
 
 
 def get(*lines):

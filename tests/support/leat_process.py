@@ -34,7 +34,8 @@ def clean_environment(**extra):
 
 def run_leat(*arguments, cwd=None, environment=None, program=None, wrapper=()):
     """One run to its end, for subcommands that do not serve."""
-    return subprocess.run([*wrapper, str(program or binary()), *map(str, arguments)], cwd=cwd, text=True,
+    command = [*wrapper, str(program or binary()), *map(str, arguments)]
+    return subprocess.run(command, cwd=cwd, text=True,
                           env=clean_environment(**(environment or {})), capture_output=True,
                           stdin=subprocess.DEVNULL, timeout=WAIT_SECONDS)
 
@@ -57,6 +58,23 @@ def trusting_context():
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
     return context
+
+
+def stopping_starter(seconds=None):
+    """The body of a fixture: yields start(…) → LeatProcess; stops and checks what it started."""
+    started = []
+
+    def start(*arguments, **options):
+        started.append(LeatProcess(*arguments, **options))
+        return started[-1]
+
+    yield start
+    try:
+        for process in started:
+            process.stop(seconds or WAIT_SECONDS)
+    finally:
+        for process in started:
+            process.kill()
 
 
 class LeatProcess:

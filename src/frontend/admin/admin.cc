@@ -111,4 +111,12 @@ rt::Task<Response> Metrics::handle(http::Exchange&) {
   co_return Response::text(200, "text/plain; version=0.0.4; charset=utf-8", registry_.expose());
 }
 
+void AdminPages::install(http::Dispatcher& dispatcher) {
+  dispatcher.add_router(router_);
+  dispatcher.set_handler(Operation::health, health_);
+  dispatcher.set_handler(Operation::ready, ready_);
+  dispatcher.set_handler(Operation::version, version_);
+  dispatcher.set_handler(Operation::metrics, metrics_);
+}
+
 }  // namespace leat::admin

@@ -67,4 +67,21 @@ class Metrics final : public http::Handler {
   metrics::Registry& registry_;
 };
 
+// All of them, as every server has them.
+class AdminPages {
+ public:
+  AdminPages(const bool& draining, std::string_view version, metrics::Registry& registry)
+      : ready_(draining), version_(version), metrics_(registry) {}
+
+  // Lifetime: the pages outlive the dispatcher.
+  void install(http::Dispatcher& dispatcher);
+
+ private:
+  AdminRouter router_;
+  Health health_;
+  Ready ready_;
+  Version version_;
+  Metrics metrics_;
+};
+
 }  // namespace leat::admin

@@ -118,6 +118,7 @@ rt::Task<Response> WriteFile::handle(http::Exchange& exchange) {
     co_return fail(Errc::bad_request, "a part of a file cannot be written");
   }
   if (!head.content_length && !head.chunked) co_return fail(Errc::length_required);
+  if (head.content_length.value_or(0) > size_max_) co_return fail(Errc::too_large);
   LEAT_CO_TRY(const auto upload, co_await folder::Upload::begin(folder_.state(), tools_));
   io::WriteBehind& writer = upload->writer();
   bool at_end = false;
@@ -129,6 +130,7 @@ rt::Task<Response> WriteFile::handle(http::Exchange& exchange) {
       filled += got;
       at_end = got == 0;
     }
+    if (writer.size_bytes() + filled > size_max_) co_return fail(Errc::too_large);
     writer.commit(filled);
   }
   auto published = co_await upload->publish(path);

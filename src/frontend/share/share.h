@@ -36,12 +36,15 @@ class ReadFile final : public http::Handler {
 
 class WriteFile final : public http::Handler {
  public:
-  WriteFile(folder::Folder& folder, folder::UploadTools tools) : folder_(folder), tools_(tools) {}
+  // Larger files than `size_max` are refused: before they are sent, if their length is known.
+  WriteFile(folder::Folder& folder, folder::UploadTools tools, std::uint64_t size_max)
+      : folder_(folder), tools_(tools), size_max_(size_max) {}
   rt::Task<http::Response> handle(http::Exchange& exchange) override;
 
  private:
   folder::Folder& folder_;
   folder::UploadTools tools_;
+  std::uint64_t size_max_;
 };
 
 class DeleteFile final : public http::Handler {

@@ -232,6 +232,21 @@ TEST_F(ShareTest, AConditionOnAWriteIsRefusedAndNotIgnored) {
   EXPECT_EQ(site.get("/small.txt").body, small);
 }
 
+TEST_F(ShareTest, AFileThatIsTooLargeIsRefusedAndLeavesNothing) {
+  EXPECT_EQ(site.put("/max", std::string(Site::kPutMaxBytes, 'x')).status, 201);
+  RawClient client(*site.http);
+  const Answer known = client.ask(
+      "PUT /more HTTP/1.1\r\nHost: s\r\nContent-Length: 1000001\r\nExpect: 100-continue\r\n\r\n");
+  EXPECT_EQ(known.status, 413) << "before a byte of it was sent";
+  RawClient chunks(*site.http);
+  chunks.send("PUT /more HTTP/1.1\r\nHost: s\r\nTransfer-Encoding: chunked\r\n\r\nf4241\r\n" +
+              std::string(1'000'001, 'x') + "\r\n0\r\n\r\n");
+  ASSERT_TRUE(chunks.wait_answers(1));
+  EXPECT_EQ(chunks.answers().statuses(), "413");
+  site.http->world.run_for(1s);
+  EXPECT_EQ(disk().list(".").value(), (std::vector<std::string>{"d", "max", "small.txt"}));
+}
+
 TEST_F(ShareTest, APartIsNotStoredAsTheWhole) {
   EXPECT_EQ(site.ask("PUT", "/small.txt", "Content-Range: bytes 0-0/10\r\n", "x").status, 400);
   EXPECT_EQ(site.get("/small.txt").body, small);

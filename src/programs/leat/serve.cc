@@ -17,22 +17,12 @@ namespace {
 class AdminSite final : public Site {
  public:
   AdminSite(const ShardTools& tools, metrics::Registry& registry)
-      : ready_(tools.draining), version_(kVersion), metrics_(registry) {}
+      : pages_(tools.draining, kVersion, registry) {}
 
-  void install(http::Dispatcher& dispatcher) override {
-    dispatcher.add_router(router_);
-    dispatcher.set_handler(http::Operation::health, health_);
-    dispatcher.set_handler(http::Operation::ready, ready_);
-    dispatcher.set_handler(http::Operation::version, version_);
-    dispatcher.set_handler(http::Operation::metrics, metrics_);
-  }
+  void install(http::Dispatcher& dispatcher) override { pages_.install(dispatcher); }
 
  private:
-  admin::AdminRouter router_;
-  admin::Health health_;
-  admin::Ready ready_;
-  admin::Version version_;
-  admin::Metrics metrics_;
+  admin::AdminPages pages_;
 };
 
 void announce(const std::vector<DataDirectory>& directories, const std::string& url,

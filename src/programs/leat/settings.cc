@@ -39,6 +39,7 @@ constexpr std::array kSettings = {
             "How long a client may keep us waiting during one body; its bytes earn it back."},
     Setting{"http.body_rate_min", Kind::bytes, "16KiB",
             "The slowest rate accepted for bodies, per second."},
+    Setting{"share.put_max_bytes", Kind::bytes, "5TiB", "Largest file that a PUT may bring."},
     Setting{"buffers_max_bytes", Kind::bytes, "128MiB",
             "Memory per core for bodies that pass through the process."},
 };

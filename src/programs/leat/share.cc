@@ -20,28 +20,22 @@ namespace {
 class ShareSite final : public Site {
  public:
   ShareSite(const ShardTools& tools, folder::FolderState& state, metrics::Registry& registry,
-            bool writable)
+            bool writable, std::uint64_t put_max_bytes)
       : shard_(tools.shard),
         files_(state, tools.clock),
         router_(writable),
         read_(files_),
-        write_(files_, {tools.shard, tools.file_io, tools.body_buffers, tools.rng}),
+        write_(files_, {tools.shard, tools.file_io, tools.body_buffers, tools.rng}, put_max_bytes),
         delete_(files_),
-        ready_(tools.draining),
-        version_(kVersion),
-        metrics_(registry) {}
+        pages_(tools.draining, kVersion, registry) {}
 
   void start() override {
     shard_.spawn(files_.keep_swept(), [](const Status&) {});
   }
 
   void install(http::Dispatcher& dispatcher) override {
-    dispatcher.add_router(admin_router_);
+    pages_.install(dispatcher);
     dispatcher.add_router(router_);
-    dispatcher.set_handler(http::Operation::health, health_);
-    dispatcher.set_handler(http::Operation::ready, ready_);
-    dispatcher.set_handler(http::Operation::version, version_);
-    dispatcher.set_handler(http::Operation::metrics, metrics_);
     dispatcher.set_handler(http::Operation::read_file, read_);
     dispatcher.set_handler(http::Operation::write_file, write_);
     dispatcher.set_handler(http::Operation::delete_file, delete_);
@@ -50,15 +44,11 @@ class ShareSite final : public Site {
  private:
   rt::Shard& shard_;
   folder::Folder files_;
-  admin::AdminRouter admin_router_;
   share::ShareRouter router_;
   share::ReadFile read_;
   share::WriteFile write_;
   share::DeleteFile delete_;
-  admin::Health health_;
-  admin::Ready ready_;
-  admin::Version version_;
-  admin::Metrics metrics_;
+  admin::AdminPages pages_;
 };
 
 constexpr std::array kSwitches = {
@@ -130,7 +120,8 @@ Status share(const Invocation& invocation, const Arguments& arguments) {
       .upgrade = tls.upgrade.get(),
       .make_site =
           [&](const ShardTools& tools) {
-            return std::make_unique<ShareSite>(tools, state, process->metrics(), writable);
+            return std::make_unique<ShareSite>(tools, state, process->metrics(), writable,
+                                               settings.bytes("share.put_max_bytes"));
           },
       .announce =
           [&](const io::Address& address) {
