@@ -77,6 +77,8 @@ class VolumeReader {
   rt::Task<std::unique_ptr<FilesSource>> open_files(const record::Version& version,
                                                     ByteRange range);
 
+  const ShardKit& kit() const { return kit_; }
+
  private:
   rt::Task<std::shared_ptr<const io::File>> open_segment(record::SegmentId segment);
   rt::Task<ObjectFilePtr> open_file(record::FileExtent extent);

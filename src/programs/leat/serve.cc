@@ -3,6 +3,7 @@
 #include "admin/admin.h"
 #include "leat/arguments.h"
 #include "leat/data_directory.h"
+#include "leat/node_store.h"
 #include "leat/server_process.h"
 #include "leat/settings.h"
 #include "leat/subcommands.h"
@@ -10,19 +11,24 @@
 #include "leat/tls_setup.h"
 #include "leat/token.h"
 #include "leat/version.h"
+#include "native/native.h"
 
 namespace leat::programs {
 namespace {
 
-class AdminSite final : public Site {
+class StoreSite final : public Site {
  public:
-  AdminSite(const ShardTools& tools, metrics::Registry& registry)
-      : pages_(tools.draining, kVersion, registry) {}
+  StoreSite(const ShardTools& tools, metrics::Registry& registry, store::ShardStore& store)
+      : pages_(tools.draining, kVersion, registry), api_(store) {}
 
-  void install(http::Dispatcher& dispatcher) override { pages_.install(dispatcher); }
+  void install(http::Dispatcher& dispatcher) override {
+    pages_.install(dispatcher);
+    api_.install(dispatcher);
+  }
 
  private:
   admin::AdminPages pages_;
+  native::NativeApi api_;
 };
 
 void announce(const std::vector<DataDirectory>& directories, const std::string& url,
@@ -34,11 +40,13 @@ void announce(const std::vector<DataDirectory>& directories, const std::string& 
     const std::uint64_t free = space ? space->available_bytes : 0;
     fmt::print("  data     {}   {} free\n", directory.path(), human_bytes(free));
   }
-  fmt::print("  token    {}   (for metrics from other machines)\n",
-             token_file.empty() ? directories.front().path() + "/admin-token" : token_file);
-  fmt::print("  next     curl {}/_/v1/health\n", url);
-  fmt::print("           curl {}/metrics\n", url);
-  fmt::print("           leat share ./shards --listen 127.0.0.1:9001\n");
+  const std::string token =
+      token_file.empty() ? directories.front().path() + "/admin-token" : token_file;
+  const std::string auth = fmt::format("-H \"Authorization: Bearer $(cat {})\"", token);
+  fmt::print("  token    {}\n", token);
+  fmt::print("  next     curl {} -X PUT {}/_/v1/buckets/photos\n", auth, url);
+  fmt::print("           curl {} -T cat.jpg {}/_/v1/objects/photos/cat.jpg\n", auth, url);
+  fmt::print("           curl {} {}/_/v1/list/photos\n", auth, url);
   fmt::print("  ^C drains and stops; it is safe at any time.\n");
   std::fflush(stdout);
 }
@@ -62,14 +70,18 @@ Status serve(const Invocation& invocation, const Arguments& arguments) {
   const log::Secret& token = given ? *given : made;
   const admin::TokenAuthenticator authenticator(token);
   LEAT_TRY(const auto tls, set_up_tls(settings, *process, &directories.front()));
+  LEAT_TRY(const NodeStoreOptions options, store_options(settings));
+  NodeStore store(disk, arguments.positionals, options, process->logger(), process->metrics());
+  LEAT_DO(store.recover(process->clock(), process->rng()));
   const ServerPlan plan{
       .settings = settings,
       .invocation = invocation,
       .authenticator = authenticator,
       .upgrade = tls.upgrade.get(),
+      .foundation = &store,
       .make_site =
           [&](const ShardTools& tools) {
-            return std::make_unique<AdminSite>(tools, process->metrics());
+            return std::make_unique<StoreSite>(tools, process->metrics(), store.on(tools.shard));
           },
       .announce =
           [&](const io::Address& address) {

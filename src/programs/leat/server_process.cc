@@ -119,18 +119,22 @@ struct ServerProcess::ShardServer {
                 .metrics = process.http_metrics_,
                 .logger = process.logger_,
                 .next_request_id = process.rng_.next()},
+        tools{on,           process.clock_, process.rng_,    *file_io,
+              body_buffers, process.pool_,  context.draining},
         server(context, plan.upgrade) {
-    const ShardTools tools{on,           process.clock_, process.rng_,    *file_io,
-                           body_buffers, process.pool_,  context.draining};
     watchdog.on_look([this](Instant now) { http::relieve(context, now); });
+  }
+
+  void make_site(const ServerPlan& plan) {
     site = plan.make_site(tools);
     site->install(dispatcher);
   }
 
-  void start() {
+  rt::Task<void> serve() {
     site->start();
     shard.spawn(watchdog.run(), [](const Status&) {});
     server.serve(std::move(listener));
+    co_return Status{};
   }
 
   rt::Shard& shard;
@@ -142,6 +146,7 @@ struct ServerProcess::ShardServer {
   io::BufferPool body_buffers;
   http::Dispatcher dispatcher;
   http::ServerContext context;
+  const ShardTools tools;
   std::unique_ptr<Site> site;
   http::Server server;
 };
@@ -196,9 +201,20 @@ Status ServerProcess::run(const ServerPlan& plan) {
     LEAT_DO(prepare_shard(plan, runtime_.shard(i), bound));
     bound = servers_.back()->listener->address();  // the port the kernel chose, if 0 was asked for
   }
+  if (plan.foundation != nullptr) {
+    std::vector<ShardTools> tools;
+    for (const auto& server : servers_)
+      tools.push_back(server->tools);
+    LEAT_DO(plan.foundation->prepare(tools));
+  }
   for (const auto& server : servers_)
-    server->start();
-  runtime_.start();
+    server->make_site(plan);
+  if (Status started = start(plan); !started) {
+    const Status stopped = stop(plan);
+    if (!stopped)
+      logger_.error("stopping after a failed start failed", {{"error", stopped.error()}});
+    return started;
+  }
   plan.announce(bound);
   logger_.info("listening", {{"address", bound.to_string()},
                              {"cores", runtime_.size()},
@@ -210,10 +226,32 @@ Status ServerProcess::run(const ServerPlan& plan) {
   logger_.info("draining", {{"signal", signal}, {"limit", limit}});
   const Status drained = runtime_.on_every_shard(
       [&](rt::Shard& shard) { return drain_shard(*servers_[shard.id().value()], limit); });
+  const Status stopped = stop(plan);
+  if (!drained) return fail(drained.error());
+  if (!stopped) return fail(stopped.error());
+  logger_.info("stopped");
+  return {};
+}
+
+Status ServerProcess::start(const ServerPlan& plan) {
+  runtime_.start();
+  if (plan.foundation != nullptr) {
+    LEAT_DO(runtime_.on_every_shard(
+        [&plan](rt::Shard& shard) { return plan.foundation->start(shard); }));
+  }
+  return runtime_.on_every_shard(
+      [this](rt::Shard& shard) { return servers_[shard.id().value()]->serve(); });
+}
+
+Status ServerProcess::stop(const ServerPlan& plan) {
+  Status stopped;
+  if (plan.foundation != nullptr) {
+    stopped =
+        runtime_.on_every_shard([&plan](rt::Shard& shard) { return plan.foundation->stop(shard); });
+  }
   runtime_.stop();
   pool_.finish();  // abandoned uploads are removed on a disk that the caller owns
-  logger_.info("stopped");
-  return drained ? Status{} : fail(drained.error().clone());
+  return stopped;
 }
 
 rt::Task<void> ServerProcess::drain_shard(ShardServer& server, Duration limit) {

@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "config/config.h"
@@ -51,11 +52,24 @@ class Site {
   virtual void start() {}
 };
 
+// What lies under the sites of all shards, such as the store: made when all shards are there,
+// before any of them runs.
+class Foundation {
+ public:
+  virtual ~Foundation() = default;
+  // By main(), before the sites are made. Lifetime: the tools outlive the foundation's use.
+  virtual Status prepare(std::span<const ShardTools> shards) = 0;
+  // On every shard, before requests come, and after the last one was answered.
+  virtual rt::Task<void> start(rt::Shard& shard) = 0;
+  virtual rt::Task<void> stop(rt::Shard& shard) = 0;
+};
+
 struct ServerPlan {
   const config::Config& settings;
   const Invocation& invocation;
   const http::Authenticator& authenticator;
   http::StreamUpgrade* upgrade = nullptr;  // null: plain connections
+  Foundation* foundation = nullptr;        // null: none is needed
   std::function<std::unique_ptr<Site>(const ShardTools&)> make_site;
   std::function<void(const io::Address&)> announce;  // called once the sockets are open
 };
@@ -86,6 +100,8 @@ class ServerProcess {
   ServerProcess(const config::Config& settings, const Invocation& invocation, log::Level level);
 
   Status prepare_shard(const ServerPlan& plan, rt::Shard& shard, const io::Address& address);
+  Status start(const ServerPlan& plan);
+  Status stop(const ServerPlan& plan);
   rt::Task<void> drain_shard(ShardServer& server, Duration limit);
 
   rt::StopSignal stop_;  // first of all: before any thread is started
