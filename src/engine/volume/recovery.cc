@@ -233,7 +233,8 @@ Result<Recovered> recover(const RecoveryTools& tools, const Folders& folders,
 }
 
 Result<Recovered> rebuild(const RecoveryTools& tools, const Folders& folders,
-                          const record::Identity& identity, const VolumeOptions& options) {
+                          const record::Identity& identity, const VolumeOptions& options,
+                          Loss loss) {
   LEAT_TRY(Recovered into, open_parts(tools, folders, identity, options));
   LEAT_TRY(const auto segments, usable_segments(*into.segments, record::SegmentId(0)));
   if (segments.empty()) {
@@ -252,6 +253,7 @@ Result<Recovered> rebuild(const RecoveryTools& tools, const Folders& folders,
     LEAT_TRY(const auto file, into.segments->open(id, io::OpenMode::read));
     segment::ScanRange range;
     range.is_sealed = id != segments.back();
+    range.pass_over_damage = loss == Loss::accepted;
     const auto note = [&all, id](const record::Record& record) -> Status {
       all.push_back({record.header.sequence, id, record.offset});
       return {};
@@ -260,6 +262,7 @@ Result<Recovered> rebuild(const RecoveryTools& tools, const Folders& folders,
     into.end.segment = id;
     into.end.offset = end.offset;
     into.torn_bytes = end.torn_bytes;
+    into.damaged_bytes += end.damaged_bytes;
   }
   std::ranges::sort(all, [](const Found& a, const Found& b) {
     return std::tuple(a.sequence, b.segment, b.offset) <
