@@ -29,7 +29,7 @@ Access access_to(Operation operation) {
     // `leat share` is a choice to show a folder to whoever reaches the address it listens on;
     // writing is a second choice, and without it these two have no route.
     case Operation::read_file: return kEverybody;
-    case Operation::write_file: return kTokenHolders;
+    case Operation::write_file:
     case Operation::delete_file: return kTokenHolders;
     case Operation::list_buckets: return kTokenHolders;
     case Operation::create_bucket: return kTokenHolders;
