@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <linux/openat2.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
@@ -26,10 +27,14 @@ Error os_error(std::string_view call, std::string_view path) {
   return Error::from_errno(errno, fmt::format("{} {}", call, path));
 }
 
+WallTime to_time(const timespec& time) {
+  return WallTime(std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec));
+}
+
 FileInfo to_info(const struct stat& s) {
   return {.size_bytes = static_cast<std::uint64_t>(s.st_size),
-          .modified = WallTime(std::chrono::seconds(s.st_mtim.tv_sec) +
-                               std::chrono::nanoseconds(s.st_mtim.tv_nsec)),
+          .modified = to_time(s.st_mtim),
+          .changed = to_time(s.st_ctim),
           .inode = s.st_ino,
           .is_directory = S_ISDIR(s.st_mode)};
 }
@@ -61,6 +66,20 @@ struct CacheStat {
   std::uint64_t cached, dirty, writeback, evicted, recently_evicted;
 };
 constexpr long kCacheStatCall = 451;
+
+class LockedMapping final : public Mapping {
+ public:
+  LockedMapping(void* address, std::size_t length) : address_(address), length_(length) {}
+  LockedMapping(const LockedMapping&) = delete;
+  LockedMapping& operator=(const LockedMapping&) = delete;
+  ~LockedMapping() override { ::munmap(address_, length_); }
+
+  Bytes bytes() const override { return {static_cast<const std::byte*>(address_), length_}; }
+
+ private:
+  void* address_;
+  std::size_t length_;
+};
 
 class PosixFile final : public File {
  public:
@@ -136,6 +155,18 @@ class PosixFile final : public File {
       return stat.cached >= pages;
     }
     return is_cached_by_reads(fd_.get(), offset, length);
+  }
+
+  Result<std::unique_ptr<Mapping>> map_locked(std::uint64_t length) const override {
+    void* address = ::mmap(nullptr, length, PROT_READ, MAP_SHARED, fd_.get(), 0);
+    if (address == MAP_FAILED) return fail(os_error("map", path_));
+    auto mapping = std::make_unique<LockedMapping>(address, length);
+    // What exceeds the limit is ENOMEM, or EPERM when nothing may be locked at all.
+    if (::mlock(address, length) != 0) {
+      if (errno == ENOMEM || errno == EPERM) return fail(Errc::busy, "too much locked memory");
+      return fail(os_error("lock in memory", path_));
+    }
+    return mapping;
   }
 
   int descriptor() const override { return fd_.get(); }

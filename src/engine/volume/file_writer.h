@@ -16,6 +16,7 @@
 #include "io/rng.h"
 #include "rt/blocking_pool.h"
 #include "rt/shard.h"
+#include "volume/pins.h"
 #include "volume/volume.h"
 
 namespace leat::volume {
@@ -27,6 +28,7 @@ struct ShardKit {
   io::BufferPool& buffers;
   rt::BlockingPool& pool;
   io::Rng& rng;
+  Pins* pins = nullptr;  // null: nothing is pinned
 };
 
 class FileWriter {

@@ -151,8 +151,7 @@ rt::Task<void> Sender::send_stream(StreamBody& body) {
     sent += bytes.size();
     if (body.length) {
       if (sent > *body.length) co_return fail(Errc::internal, "a body is longer than declared");
-      std::array<Bytes, 1> pieces = {bytes};
-      LEAT_CO_DO(co_await write(pieces, io::Flush::now));
+      LEAT_CO_DO(co_await send_piece(bytes, *body.source));
     } else {
       const http1::ChunkHead chunk(bytes.size());
       std::array<Bytes, 3> pieces = {as_bytes(chunk.text()), bytes, as_bytes(http1::kChunkEnd)};
@@ -164,6 +163,21 @@ rt::Task<void> Sender::send_stream(StreamBody& body) {
     co_return Status{};
   }
   std::array<Bytes, 1> pieces = {as_bytes(http1::kLastChunk)};
+  co_return co_await write(pieces, io::Flush::now);
+}
+
+rt::Task<void> Sender::send_piece(Bytes bytes, const BodySource& source) {
+  const auto in_file = source.in_file();
+  if (in_file && bytes.size() >= kSendFileMin && stream_.can_send_file()) {
+    const FileBody body{.file = in_file->file,
+                        .uncached = nullptr,
+                        .offset = in_file->offset,
+                        .length = bytes.size(),
+                        .is_warm = true};
+    LEAT_CO_DO(co_await send_cached(body, 0, body.length));
+    co_return Status{};
+  }
+  std::array<Bytes, 1> pieces = {bytes};
   co_return co_await write(pieces, io::Flush::now);
 }
 

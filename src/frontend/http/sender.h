@@ -21,6 +21,8 @@ class Sender {
  public:
   // How much is given to the kernel in one call.
   static constexpr std::size_t kCallBytes = 8 * kMiB;
+  // Pieces of a stream from this size on are sent by the kernel, if they can be.
+  static constexpr std::size_t kSendFileMin = 32 * kKiB;
   // How far one look at the page cache reaches.
   static constexpr std::uint64_t kWindowBytes = 8 * kMiB;
   // How long a cold read goes on before the page cache is looked at again.
@@ -53,6 +55,7 @@ class Sender {
   void start_cold(const FileBody& body, std::uint64_t done);
   rt::Task<std::uint64_t> send_cold();
   rt::Task<void> send_stream(StreamBody& body);
+  rt::Task<void> send_piece(Bytes bytes, const BodySource& source);
   void count(std::size_t sent);
   rt::Task<void> wait_for_room();
 

@@ -90,6 +90,11 @@ class FilesBody final : public http::BodySource {
  public:
   explicit FilesBody(std::unique_ptr<volume::FilesSource> source) : source_(std::move(source)) {}
   rt::Task<Bytes> next() override { return source_->next(); }
+  std::optional<InFile> in_file() const override {
+    auto place = source_->in_file();
+    if (!place) return std::nullopt;
+    return InFile{.file = std::move(place->file), .offset = place->offset};
+  }
 
  private:
   std::unique_ptr<volume::FilesSource> source_;

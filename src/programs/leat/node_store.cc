@@ -106,8 +106,10 @@ Status NodeStore::prepare(std::span<const ShardTools> shards) {
         .home = &tools.shard, .volume = one.volume.get(), .weight = weight_of(*one.volume)});
   }
   for (const ShardTools& tools : shards) {
-    shard_stores_.push_back(
-        std::make_unique<store::ShardStore>(store_, kit_of(tools), tools.clock));
+    pins_.push_back(std::make_unique<volume::Pins>(options_.pinned_max_bytes / shards.size()));
+    volume::ShardKit kit = kit_of(tools);
+    kit.pins = pins_.back().get();
+    shard_stores_.push_back(std::make_unique<store::ShardStore>(store_, kit, tools.clock));
     store_.add(*shard_stores_.back());
   }
   return {};
@@ -140,6 +142,7 @@ Result<NodeStoreOptions> store_options(const config::Config& settings) {
   options.volume.group_window = settings.duration("store.group_window");
   options.volume.full_percent = static_cast<std::uint32_t>(settings.integer("store.full_percent"));
   options.volume.index_cache_bytes = settings.bytes("store.index_cache_bytes");
+  options.pinned_max_bytes = settings.bytes("store.pinned_max_bytes");
   options.caretaker.scrub_rate_bytes = settings.bytes("store.scrub_rate_bytes");
   options.caretaker.scrub_pause = settings.duration("store.scrub_pause");
   if (options.volume.small_max_bytes > 4 * kMiB) {

@@ -18,6 +18,7 @@ namespace leat::programs {
 struct NodeStoreOptions {
   volume::VolumeOptions volume;
   volume::CaretakerOptions caretaker;
+  std::uint64_t pinned_max_bytes = 2 * kGiB;  // over all shards
 };
 
 class NodeStore final : public Foundation {
@@ -47,6 +48,7 @@ class NodeStore final : public Foundation {
   metrics::Registry& metrics_;
   std::vector<std::unique_ptr<OpenDisk>> disks_;
   store::Store store_;
+  std::vector<std::unique_ptr<volume::Pins>> pins_;  // one a shard
   std::vector<std::unique_ptr<store::ShardStore>> shard_stores_;
 };
 

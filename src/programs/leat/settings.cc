@@ -47,6 +47,8 @@ constexpr std::array kSettings = {
     Setting{"store.full_percent", Kind::integer, "95",
             "A disk filled to this takes no more data until it is 2 below."},
     Setting{"store.index_cache_bytes", Kind::bytes, "128MiB", "Memory per disk for its index."},
+    Setting{"store.pinned_max_bytes", Kind::bytes, "2GiB",
+            "Large objects that are kept verified in memory, to be sent without a copy."},
     Setting{"store.scrub_rate_bytes", Kind::bytes, "32MiB",
             "Bytes per second and disk that a scrub reads; 0 for none."},
     Setting{"store.scrub_pause", Kind::duration, "24h", "Between the scrubs of a disk."},
