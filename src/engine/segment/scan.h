@@ -23,6 +23,9 @@ struct ScanEnd {
   record::Sequence last{};   // the highest sequence seen; 0 if none
   std::uint64_t records = 0;
   std::uint64_t torn_bytes = 0;  // behind `offset`, not durable, to be cut off
+  // Up to where a batch of the segment says that everything was on the disk. What is whole behind
+  // it may be in the kernel's memory alone.
+  std::uint64_t durable_offset = 0;
 };
 
 using Visit = std::function<Status(const record::Record&)>;
