@@ -83,10 +83,19 @@ Status VolumeWorld::close() {
 }
 
 void VolumeWorld::cut_power(sim::CrashOptions options) {
-  auto left = disk_->fork();
-  end_process();
-  disk_ = std::move(left);
+  kill();
   disk_->crash(options);
+}
+
+void VolumeWorld::kill() {
+  take_disk(disk_->fork());
+}
+
+void VolumeWorld::take_disk(std::unique_ptr<sim::SimDisk> disk) {
+  // Nobody looks at the old disk any more: that it fails spares the last flush.
+  disk_->faults().add({.call = sim::DiskCall::sync, .nth = 1, .and_after = true});
+  end_process();
+  disk_ = std::move(disk);
 }
 
 Status VolumeWorld::crash(sim::CrashOptions options) {

@@ -37,9 +37,16 @@ class VolumeWorld {
   Status crash(sim::CrashOptions options);
   // The same up to the crash; the volume stays closed.
   void cut_power(sim::CrashOptions options);
+  // Ends the process as kill -9 does: the kernel still has what was written but not synced.
+  void kill();
+  // Ends the process without a word, and goes on with another disk. The volume stays closed.
+  void take_disk(std::unique_ptr<sim::SimDisk> disk);
 
   bool is_open() const { return volume_ != nullptr; }
   volume::Volume& volume() { return *volume_; }
+  volume::VolumeReader& reader() { return *reader_; }
+  volume::ShardKit kit();
+  const volume::VolumeOptions& options() const { return options_; }
   sim::SimDisk& disk() { return *disk_; }
   sim::SimWorld& world() { return world_; }
 
@@ -60,13 +67,13 @@ class VolumeWorld {
   // As put(), but in the background: `done` is called when it is answered, which may be never.
   rt::Task<record::Version> put_task(record::ObjectKey object, std::string data,
                                      volume::Precondition precondition);
-
- private:
   rt::Task<std::string> read_task(record::Version version, volume::ByteRange range);
-  rt::Task<std::optional<std::string>> get_task(record::ObjectKey object);
+  // Lifetime: `data` outlives the task.
   rt::Task<std::vector<record::FileExtent>> write_files_task(record::ObjectKey object,
                                                              std::string_view data);
-  volume::ShardKit kit();
+
+ private:
+  rt::Task<std::optional<std::string>> get_task(record::ObjectKey object);
   Status start(Result<volume::Recovered> recovered);
   void end_process();
   volume::RecoveryTools recovery_tools();

@@ -68,6 +68,7 @@ class Scanner {
       end.offset += batch->length_bytes;
     }
     end.torn_bytes = file_bytes_ - end.offset;
+    end.durable_offset = std::min(durable, end.offset);
     return end;
   }
 

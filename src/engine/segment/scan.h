@@ -26,6 +26,9 @@ struct ScanEnd {
   std::uint64_t records = 0;
   std::uint64_t torn_bytes = 0;     // behind `offset`, not durable, to be cut off
   std::uint64_t damaged_bytes = 0;  // passed over
+  // Up to where a batch of the segment says that everything was on the disk. What is whole behind
+  // it may be in the kernel's memory alone.
+  std::uint64_t durable_offset = 0;
 };
 
 using Visit = std::function<Status(const record::Record&)>;

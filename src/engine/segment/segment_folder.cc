@@ -60,6 +60,10 @@ Result<std::uint64_t> SegmentFolder::size_bytes(record::SegmentId segment) const
   return info.size_bytes;
 }
 
+Status SegmentFolder::sync_names() {
+  return disk_.sync_directory(folder_);
+}
+
 Status SegmentFolder::remove(record::SegmentId segment) {
   if (Status removed = disk_.remove(path(segment)); !removed) {
     if (removed.error().code() != Errc::not_found) return removed;

@@ -32,6 +32,9 @@ class SegmentFolder {
 
   Result<std::uint64_t> size_bytes(record::SegmentId segment) const;
 
+  // The names of all segments are on the disk when this returns.
+  Status sync_names();
+
   // Gone for good when this returns. Fine if it is not there.
   Status remove(record::SegmentId segment);
 

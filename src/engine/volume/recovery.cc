@@ -128,11 +128,27 @@ Result<std::vector<record::SegmentId>> usable_segments(segment::SegmentFolder& f
   return segments;
 }
 
+// Whoever wrote the end of the segment may have been killed before it was synced, or after a sync
+// that failed: then the kernel has the bytes and the disk may never get them, for a later sync
+// passes over pages that the failed one marked as written. So they are written again.
+Status write_again(io::File& file, std::uint64_t begin, std::uint64_t end) {
+  std::vector<std::byte> bytes(std::min<std::uint64_t>(end - begin, kMiB));
+  for (std::uint64_t at = begin; at < end; at += bytes.size()) {
+    bytes.resize(std::min<std::uint64_t>(end - at, kMiB));
+    LEAT_TRY(const std::size_t got, file.read_at(at, bytes));
+    if (got < bytes.size()) return fail(Errc::io, "a segment became shorter while it was read");
+    LEAT_DO(file.write_all_at(at, bytes));
+  }
+  return {};
+}
+
+// From here on everything that was recovered is on the disk: the committer says so in its batches.
 Status go_on_with(Recovered& into, record::SegmentId segment) {
   LEAT_TRY(into.active, into.segments->open(segment, io::OpenMode::read_write));
-  if (into.torn_bytes == 0) return {};
-  LEAT_DO(into.active->truncate(into.end.offset));
-  return into.active->sync_data();
+  if (into.torn_bytes > 0) LEAT_DO(into.active->truncate(into.end.offset));
+  LEAT_DO(write_again(*into.active, into.durable_offset, into.end.offset));
+  LEAT_DO(into.active->sync_data());
+  return into.segments->sync_names();
 }
 
 Status start_first_segment(Recovered& into, const io::Clock& clock) {
@@ -155,6 +171,7 @@ Status replay_segments(Recovered& into, const std::vector<record::SegmentId>& se
     into.end.segment = id;
     into.end.offset = end.offset;
     into.torn_bytes = end.torn_bytes;
+    into.durable_offset = end.durable_offset;
   }
   return replay.finish();
 }
@@ -263,6 +280,7 @@ Result<Recovered> rebuild(const RecoveryTools& tools, const Folders& folders,
     into.end.offset = end.offset;
     into.torn_bytes = end.torn_bytes;
     into.damaged_bytes += end.damaged_bytes;
+    into.durable_offset = end.durable_offset;
   }
   std::ranges::sort(all, [](const Found& a, const Found& b) {
     return std::tuple(a.sequence, b.segment, b.offset) <

@@ -35,6 +35,8 @@ struct Recovered {
   std::uint64_t replayed = 0;       // changes that the index had not flushed
   std::uint64_t torn_bytes = 0;     // cut off: never acknowledged as durable
   std::uint64_t damaged_bytes = 0;  // passed over by rebuild() when loss is accepted
+  // Of the active segment: what lies behind was written again and synced.
+  std::uint64_t durable_offset = 0;
 };
 
 // Reads or makes the identity. `node` is what other disks of this node say; the first one decides.
