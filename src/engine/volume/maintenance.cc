@@ -161,11 +161,17 @@ rt::Task<Volume::Victim> Volume::choose_victim() {
   segment::SegmentFolder& folder = *segments_;
   auto listed = tools_.pool.run<Segments>([&folder] { return folder.list(); });
   LEAT_CO_TRY(const Segments segments, co_await std::move(listed));
+  const index::Index& index = *index_;
+  using Applied = std::optional<index::Applied>;
+  auto asked = tools_.pool.run<Applied>([&index] { return index.applied(); });
+  LEAT_CO_TRY(const Applied applied, co_await std::move(asked));
   Victim victim;
+  if (!applied) co_return victim;
   std::uint64_t best_percent = options_.compact_below_percent;
   for (const record::SegmentId id : segments) {
-    // The one that is written to, and those that recovery would read, stay.
-    if (id >= committer_.active_segment() || damaged_.contains(id)) continue;
+    // The one that is written to stays, and so does the one that recovery begins with: after a roll
+    // over that no change followed it is the one before.
+    if (id >= applied->segment || damaged_.contains(id)) continue;
     auto sized = tools_.pool.run<std::uint64_t>([&folder, id] { return folder.size_bytes(id); });
     LEAT_CO_TRY(const std::uint64_t size_bytes, co_await std::move(sized));
     const auto live = index_->live_bytes().find(id);
