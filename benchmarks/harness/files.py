@@ -9,7 +9,7 @@ import random
 from pathlib import Path
 
 from harness.errors import BenchmarkError
-from harness.servers import LIBC, Server
+from harness.servers import LIBC, PUT_FIELD, Server
 
 MIB = 1 << 20
 COLD_SHARE_MAX = 0.01
@@ -114,7 +114,7 @@ def verify_put(server: Server, name: str, size: int) -> None:
     body = random.Random(size).randbytes(size)
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
     try:
-        connection.request("PUT", f"/{name}", body=body)
+        connection.request("PUT", f"/{name}", body=body, headers=dict([PUT_FIELD]))
         answer = connection.getresponse()
         answer.read()
     except (OSError, http.client.HTTPException) as error:

@@ -36,6 +36,11 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
+TOKEN = "token-of-the-benchmarks"
+# What every PUT carries: Leat takes it from nobody without the token, and nginx does not mind.
+PUT_FIELD = ("Authorization", f"Bearer {TOKEN}")
+
+
 class Server:
     """A server on 127.0.0.1 for the files below `root`. Use it as a context manager."""
 
@@ -131,7 +136,11 @@ class Leat(Server):
             "--log-level",
             "warn",
         ]
-        return [*command, "--writable"] if self.writable else command
+        if not self.writable:
+            return command
+        token = self.work / "leat.token"
+        token.write_text(TOKEN)
+        return [*command, "--writable", "--token-file", str(token)]
 
     def version(self) -> str:
         done = subprocess.run(

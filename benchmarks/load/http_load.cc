@@ -71,6 +71,7 @@ struct Options {
   bool random = false;
   std::uint64_t seed = 1;
   std::uint64_t body_bytes = 0;
+  std::string field = "Accept: */*";
   std::uint64_t expect_bytes = kAnyLength;
   std::string probe_path;
   double probe_interval_ms = 1;
@@ -100,6 +101,7 @@ Options parse_options(int argc, char** argv) {
   app.add_flag("--random", options.random, "choose paths at random instead of in turn");
   app.add_option("--seed", options.seed);
   app.add_option("--body-bytes", options.body_bytes, "size of each PUT");
+  app.add_option("--put-field", options.field, "a header field of each PUT");
   app.add_option("--expect-bytes", options.expect_bytes, "size each GET must have");
   app.add_option("--probe-path", options.probe_path, "small object the probe asks for");
   app.add_option("--probe-interval-ms", options.probe_interval_ms)->check(CLI::PositiveNumber);
@@ -110,9 +112,8 @@ Options parse_options(int argc, char** argv) {
   }
   options.put = method == "PUT";
   std::ifstream listed(paths_file);
-  for (std::string path; std::getline(listed, path);) {
+  for (std::string path; std::getline(listed, path);)
     options.paths.push_back(path);
-  }
   check(options);
   return options;
 }
@@ -364,7 +365,7 @@ class Load {
   std::string request_head(std::string_view method, std::string_view path,
                            std::uint64_t body) const {
     std::string head = fmt::format("{} {} HTTP/1.1\r\nHost: {}\r\n", method, path, options_.host);
-    if (method == "PUT") head += fmt::format("Content-Length: {}\r\n", body);
+    if (method == "PUT") head += fmt::format("Content-Length: {}\r\n{}\r\n", body, options_.field);
     return head + "\r\n";
   }
 

@@ -14,7 +14,7 @@ from harness.context import Context
 from harness.errors import BenchmarkError
 from harness.report import Cell, Report
 from harness.rounds import interleave
-from harness.servers import Server, pin_child
+from harness.servers import PUT_FIELD, Server, pin_child
 from harness.stats import median
 
 MIB = 1 << 20
@@ -81,6 +81,7 @@ def put(context: Context, server: Server, work: Work, then_fsync: bool = False) 
             requests=work.count,
             paths_file=listing,
             body_bytes=work.size,
+            put_field=": ".join(PUT_FIELD),
         )
     seconds = sample.seconds
     if then_fsync:

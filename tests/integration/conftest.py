@@ -7,7 +7,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
-from leat_process import LeatProcess, binary  # noqa: E402
+from leat_process import binary, stopping_starter  # noqa: E402
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -16,29 +16,13 @@ def program_is_built():
         pytest.exit(f"{binary()} is not there: build it with `make`, or set LEAT_BINARY", 1)
 
 
-def _starter():
-    started = []
-
-    def start(*arguments, **options):
-        started.append(LeatProcess(*arguments, **options))
-        return started[-1]
-
-    yield start
-    try:
-        for process in started:
-            process.stop()
-    finally:
-        for process in started:
-            process.kill()
-
-
 @pytest.fixture
 def start():
     """start("share", folder, "--writable", …) → LeatProcess, stopped after the test."""
-    yield from _starter()
+    yield from stopping_starter()
 
 
 @pytest.fixture(scope="module")
 def start_for_module():
     """As start(), for servers that all tests of a file share."""
-    yield from _starter()
+    yield from stopping_starter()

@@ -73,7 +73,8 @@ def test_version_as_text_and_as_json():
     (["version", "extra"], "extra"),
     (["serve"], "DIR"),
     (["share"], "DIR"),
-    (["share", "a", "b"], "DIR"),
+    (["share", "a", "b"], "unexpected argument b"),
+    (["config", "show", "more"], "unexpected argument more"),
     (["config"], "show"),
     (["serve", "d", "--listen"], "--listen"),
 ])

@@ -7,6 +7,8 @@ from file_content import content, make_file
 from leat_process import wait_until
 
 HOST = b"Host: 127.0.0.1\r\n"
+TOKEN = "token-of-these-tests"
+BEARER = f"Authorization: Bearer {TOKEN}\r\n".encode()
 SECRET = b"the answer to the smuggled request"
 GOOD_REQUEST = b"GET /smuggled HTTP/1.1\r\n" + HOST + b"\r\n"
 
@@ -19,8 +21,11 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def server(start_for_module, folder):
-    return start_for_module("share", folder, "--writable")
+def server(start_for_module, folder, tmp_path_factory):
+    token = tmp_path_factory.mktemp("secret") / "token"
+    token.write_text(TOKEN)
+    return start_for_module("share", folder, "--writable", "--token-file", token,
+                            announces_token=False)
 
 
 def only_answer(server, request, connection=None):
@@ -35,8 +40,8 @@ def only_answer(server, request, connection=None):
 
 
 def put(*fields, body=b""):
-    return b"".join([b"PUT /made HTTP/1.1\r\n", HOST, *[field + b"\r\n" for field in fields],
-                     b"\r\n", body])
+    return b"".join([b"PUT /made HTTP/1.1\r\n", HOST, BEARER,
+                     *[field + b"\r\n" for field in fields], b"\r\n", body])
 
 
 def get(*lines):
@@ -71,7 +76,7 @@ SMUGGLING_HEADS = {
     "TE quoted": put(b"Transfer-Encoding: \"chunked\"", body=CHUNKS),
     "TE empty": put(b"Transfer-Encoding:", body=CHUNKS),
     "TE after vertical tab": put(b"Transfer-Encoding: \x0bchunked", body=CHUNKS),
-    "TE with HTTP/1.0": b"PUT /made HTTP/1.0\r\n" + HOST +
+    "TE with HTTP/1.0": b"PUT /made HTTP/1.0\r\n" + HOST + BEARER +
                         b"Transfer-Encoding: chunked\r\n\r\n" + CHUNKS,
     "space before colon": put(b"Transfer-Encoding : chunked", body=CHUNKS),
     "tab before colon": put(b"Transfer-Encoding\t: chunked", body=CHUNKS),

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from file_content import content, make_cold, make_file
-from leat_process import wait_until
+from leat_process import run_leat, wait_until
 
 KIB, MIB = 1 << 10, 1 << 20
 SIZES = [0, 1, 4096, 32 * KIB - 1, 32 * KIB, 32 * KIB + 1, MIB, 20 * MIB]
@@ -179,6 +179,21 @@ def test_a_file_that_shrinks_while_it_is_sent_breaks_the_answer_off(start, tmp_p
     assert server.ask("GET /f").body == content(size)[:MIB]
 
 
+def test_many_files_need_no_more_descriptors_than_there_are(start, tmp_path):
+    """More large files than descriptors, read on connections that stay."""
+    for number in range(100):
+        make_file(tmp_path / f"f{number}", 40 * KIB, seed=number)
+    server = start("share", tmp_path, "--cores", "1", "--io", "psync",
+                   wrapper=["prlimit", "--nofile=48:64"])
+    with server.connect() as connection:
+        for _ in range(2):
+            for number in range(100):
+                answer = connection.ask(f"GET /f{number}")
+                assert (answer.status, answer.body) == (200, content(40 * KIB, number))
+    assert '"descriptors_max":64' in server.log()
+    assert server.descriptors() <= 64
+
+
 # Writing.
 
 def test_a_put_makes_and_then_replaces(start, tmp_path, io):
@@ -214,6 +229,30 @@ def test_deleting(writable, tmp_path):
     assert (tmp_path / "folder").is_dir()
 
 
+def deleted_but_open(server):
+    """Files that have no name any more and whose space the server still holds."""
+    links = []
+    for number in os.listdir(f"/proc/{server.pid}/fd"):
+        try:
+            links.append(os.readlink(f"/proc/{server.pid}/fd/{number}"))
+        except FileNotFoundError:  # closed in between
+            pass
+    return [link for link in links if link.endswith(" (deleted)") and "/f" in link]
+
+
+def test_removed_and_replaced_files_are_closed_by_every_core(start, tmp_path):
+    server = start("share", tmp_path, "--writable", "--cores", "2")
+    for name in ("f-removed", "f-replaced", "f-behind"):
+        make_file(tmp_path / name, MIB)
+        for _ in range(20):  # of the kernel's choice: both cores, almost certainly
+            assert server.ask(f"GET /{name}").status == 200
+    assert server.ask("DELETE /f-removed").status == 204
+    assert server.ask("PUT /f-replaced", body=b"new").status == 200
+    os.remove(tmp_path / "f-behind")
+    assert deleted_but_open(server), "the one behind its back, at least"
+    wait_until(lambda: not deleted_but_open(server), "they are closed")
+
+
 @pytest.mark.parametrize("framing", ["Content-Length: 3000000", "Transfer-Encoding: chunked"])
 def test_an_upload_that_is_cut_leaves_nothing(writable, tmp_path, framing):
     make_file(tmp_path / "kept", 100)
@@ -238,6 +277,19 @@ def test_leftovers_of_a_crash_are_removed_at_the_next_start(start, tmp_path):
     assert len(uploads(tmp_path)) == 1, "a folder that is shared read-only is not touched"
     start("share", tmp_path, "--writable")
     assert uploads(tmp_path) == []
+
+
+def test_a_folder_has_one_writable_share(start, writable, tmp_path):
+    connection = writable.connect()
+    connection.send(connection.head("PUT /f", ["Content-Length: 8"]), b"half")
+    wait_until(lambda: uploads(tmp_path), "the upload has begun")
+    second = run_leat("share", tmp_path, "--writable", "--listen", "127.0.0.1:0")
+    assert second.returncode == 6, second
+    assert "is shared --writable by another leat process" in second.stderr
+    assert len(uploads(tmp_path)) == 1, "the upload of the first is not a leftover"
+    start("share", tmp_path).stop()  # readers may be many
+    connection.send(b"half")
+    assert connection.answer().status == 201
 
 
 def test_readers_keep_the_version_they_opened(writable, tmp_path):
@@ -286,11 +338,26 @@ def test_a_read_only_share_refuses_changes(start, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["f"]
 
 
-@pytest.mark.parametrize("fields", [["Host: example.com"], ["Origin: http://example.com"],
+@pytest.mark.parametrize("fields", [[], ["Host: example.com"], ["Origin: http://example.com"],
                                     ["X-Forwarded-For: 10.0.0.1"]])
-def test_changes_come_from_this_machine_alone(writable, tmp_path, fields):
+def test_changes_need_the_token_even_on_this_machine(writable, tmp_path, fields):
+    """A proxy here that adds no field of its own looks like a person here."""
     make_file(tmp_path / "f", 100)
-    for request in ("PUT /f", "PUT /g", "DELETE /f"):
-        assert writable.ask(request, fields).status == 401
-    assert writable.ask("GET /f", fields).status == 200
+    for token in (None, "0" * 32):
+        with writable.connect(token=token) as connection:
+            for request in ("PUT /f", "PUT /g", "DELETE /f"):
+                assert connection.ask(request, fields).status == 401
+            assert connection.ask("GET /f", fields).status == 200
     assert [path.name for path in tmp_path.iterdir()] == ["f"]
+    assert writable.ask("PUT /f", fields, b"new").status == 200
+
+
+def test_the_token_may_come_from_a_file(start, tmp_path):
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "token").write_text("a-token-of-one-word\n")
+    server = start("share", tmp_path / "shared", "--writable", "--token-file", tmp_path / "token",
+                   announces_token=False)
+    assert "a-token-of-one-word" not in server.output() + server.log()
+    assert server.ask("PUT /f", body=b"x").status == 401
+    with server.connect(token="a-token-of-one-word") as connection:
+        assert connection.ask("PUT /f", body=b"x").status == 201

@@ -10,7 +10,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
-from leat_process import ROOT, LeatProcess  # noqa: E402
+from leat_process import ROOT, stopping_starter  # noqa: E402
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -40,16 +40,4 @@ def sanitized():
 
 @pytest.fixture
 def start():
-    started = []
-
-    def start(*arguments, **options):
-        started.append(LeatProcess(*arguments, **options))
-        return started[-1]
-
-    yield start
-    try:
-        for process in started:
-            process.stop(seconds=60)
-    finally:
-        for process in started:
-            process.kill()
+    yield from stopping_starter(seconds=60)

@@ -80,7 +80,8 @@ def begin_put(server):
     """A PUT whose body the server has asked for."""
     connection = connect(server)
     connection.sendall(b"PUT /never HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000000\r\n"
-                       b"Expect: 100-continue\r\n\r\n")
+                       b"Authorization: Bearer " + server.token.encode() +
+                       b"\r\nExpect: 100-continue\r\n\r\n")
     assert read_head(connection).startswith(b"HTTP/1.1 100 ")
     connection.sendall(b"x" * 10_000)
     return connection

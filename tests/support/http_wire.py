@@ -26,7 +26,8 @@ class Answer:
 
 
 class Connection:
-    def __init__(self, address, receive_buffer=None, wrap=None):
+    def __init__(self, address, receive_buffer=None, wrap=None, token=None):
+        self.token = token
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         if receive_buffer is not None:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
@@ -58,12 +59,17 @@ class Connection:
             pass
 
     def head(self, request_line, fields=()):
-        """The bytes of a head. "GET /a" becomes HTTP/1.1, and Host is given unless it stands."""
+        """The bytes of a head. "GET /a" becomes HTTP/1.1; Host, and the token for what writes, are
+        given unless they stand."""
         if " HTTP/" not in request_line:
             request_line += " HTTP/1.1"
         lines = [request_line]
         if not any(field.lower().startswith("host:") for field in fields):
             lines.append(f"Host: {self.host}")
+        writes = request_line.startswith(("PUT ", "DELETE "))
+        if writes and self.token and not any(f.lower().startswith("authorization:")
+                                             for f in fields):
+            lines.append(f"Authorization: Bearer {self.token}")
         return "\r\n".join([*lines, *fields, "", ""]).encode()
 
     def ask(self, request_line, fields=(), body=b""):

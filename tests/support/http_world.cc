@@ -20,7 +20,7 @@ Result<std::optional<http::Operation>> NamedRouter::route(const http1::RequestHe
 
 Result<http::AuthKind> NamedAuthenticator::authenticate(const http1::RequestHead& head,
                                                         const io::Address&) const {
-  const std::string_view name = head.headers.find("x-auth").value_or("same_machine");
+  const std::string_view name = head.headers.find("x-auth").value_or("admin_token");
   for (std::size_t i = 0; i < http::kAuthKindCount; ++i) {
     const auto kind = static_cast<http::AuthKind>(i);
     if (name == http::name_of(kind)) return kind;
@@ -50,6 +50,7 @@ HttpWorld::HttpWorld(HttpWorldOptions given)
               .logger = *logger,
               .next_request_id = 1},
       server(std::make_unique<http::Server>(context, nullptr)) {
+  watchdog.on_look([this](Instant now) { http::relieve(context, now); });
   dispatcher.add_router(options.router != nullptr ? *options.router : named_router);
   world.network("client");
   server->serve(world.network("server").listen(kServer).value());

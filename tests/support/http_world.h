@@ -1,7 +1,7 @@
 // HttpWorld: a whole HTTP server and its clients in a simulated world, on virtual time.
 //
 // Requests name what they want: the path "/read_file" is Operation::read_file whatever the method,
-// and "x-auth: anonymous|same_machine|admin_token|wrong" says who asks (same_machine without it).
+// and "x-auth: anonymous|same_machine|admin_token|wrong" says who asks (admin_token without it).
 // Modules with routers and authenticators of their own pass them in.
 //
 // When the world ends it drains the server and fails the test if a connection or a buffer is left.
@@ -13,6 +13,7 @@
 #include <memory>
 #include <string>
 
+#include "http/relief.h"
 #include "http/server.h"
 #include "sim/world.h"
 #include "support/answers.h"
@@ -22,6 +23,7 @@ namespace leat::testing {
 class NamedRouter final : public http::Router {
  public:
   Result<std::optional<http::Operation>> route(const http1::RequestHead& head) const override;
+  std::string_view allowed(const http1::RequestHead&) const override { return ""; }
 };
 
 class NamedAuthenticator final : public http::Authenticator {

@@ -19,7 +19,7 @@ from http_wire import Connection
 
 ROOT = Path(__file__).resolve().parents[2]
 WAIT_SECONDS = 20
-_URL = re.compile(rb"(https?)://(127\.0\.0\.1):(\d+)")
+_URL = re.compile(rb"(https?)://(127\.0\.0\.1):(\d+)[^\n]*\n")
 
 
 def binary():
@@ -32,9 +32,10 @@ def clean_environment(**extra):
     return kept | extra
 
 
-def run_leat(*arguments, cwd=None, environment=None, program=None):
+def run_leat(*arguments, cwd=None, environment=None, program=None, wrapper=()):
     """One run to its end, for subcommands that do not serve."""
-    return subprocess.run([str(program or binary()), *map(str, arguments)], cwd=cwd, text=True,
+    command = [*wrapper, str(program or binary()), *map(str, arguments)]
+    return subprocess.run(command, cwd=cwd, text=True,
                           env=clean_environment(**(environment or {})), capture_output=True,
                           stdin=subprocess.DEVNULL, timeout=WAIT_SECONDS)
 
@@ -59,11 +60,28 @@ def trusting_context():
     return context
 
 
+def stopping_starter(seconds=None):
+    """The body of a fixture: yields start(…) → LeatProcess; stops and checks what it started."""
+    started = []
+
+    def start(*arguments, **options):
+        started.append(LeatProcess(*arguments, **options))
+        return started[-1]
+
+    yield start
+    try:
+        for process in started:
+            process.stop(seconds or WAIT_SECONDS)
+    finally:
+        for process in started:
+            process.kill()
+
+
 class LeatProcess:
     """`leat serve` or `leat share` on a port of its own, from its announcement to its end."""
 
     def __init__(self, *arguments, program=None, cwd=None, environment=None, stderr=None,
-                 wrapper=(), listen="127.0.0.1:0"):
+                 wrapper=(), listen="127.0.0.1:0", announces_token=True):
         self._log = tempfile.TemporaryFile()
         self._stdout = b""
         self.connections = []
@@ -77,9 +95,16 @@ class LeatProcess:
         except BaseException:
             self.kill()
             raise
+        self.token = self._announced_token() if announces_token else None
         self.scheme = scheme.decode()
         self.address = (host.decode(), int(port))
         self.url = f"{self.scheme}://{host.decode()}:{int(port)}"
+
+    def _announced_token(self):
+        """What `leat share --writable` shows; None for servers that show none."""
+        if b"(writable)" not in self._stdout:
+            return None
+        return self.wait_for_output(rb"Authorization: Bearer (\w+)")[1].decode()
 
     @property
     def pid(self):
@@ -113,6 +138,7 @@ class LeatProcess:
         """A connection to it, encrypted if it says https; stop() closes it if the test did not."""
         if self.scheme == "https":
             options.setdefault("wrap", trusting_context().wrap_socket)
+        options.setdefault("token", self.token)
         connection = Connection(self.address, **options)
         self.connections.append(connection)
         return connection

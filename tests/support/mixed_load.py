@@ -21,7 +21,8 @@ POOL = content(4 * MIB + 1000, "pool")
 SHARED_VERSIONS = [content(150_000, f"shared {number}") for number in range(4)]
 SHARED_DIGESTS = {hashlib.sha256(version).digest() for version in SHARED_VERSIONS}
 
-PUT_CHUNKED = b"PUT /bad HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n"
+PUT_CHUNKED = (b"PUT /bad HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer TOKEN\r\n"
+               b"Transfer-Encoding: chunked\r\n")
 MALFORMED = [
     b"GET / HTTP/1.1\r\n\r\n",
     b"GET /a HTTP/1.1\nHost: a\n\n",
@@ -75,7 +76,7 @@ class Worker:
 
     def connection(self):
         if self._connection is None:
-            self._connection = Connection(self.server.address)
+            self._connection = Connection(self.server.address, token=self.server.token)
         return self._connection
 
     def drop(self):
@@ -169,14 +170,15 @@ class Worker:
     # Bad and slow clients, each on a connection of its own.
 
     def malformed(self):
-        with Connection(self.server.address) as connection:
-            connection.send_until_refused(self.random.choice(MALFORMED))
+        with Connection(self.server.address, token=self.server.token) as connection:
+            request = self.random.choice(MALFORMED).replace(b"TOKEN", self.server.token.encode())
+            connection.send_until_refused(request)
             version, status, _ = connection.answer_head()
             assert status in (400, 414, 431), f"malformed request: {status}"
             connection.rest()
 
     def slow_head(self):
-        with Connection(self.server.address) as connection:
+        with Connection(self.server.address, token=self.server.token) as connection:
             head = connection.head("GET /static-100")
             for at in range(0, len(head), 16):
                 connection.send(head[at:at + 16])
@@ -184,7 +186,7 @@ class Worker:
             assert connection.answer().body == STATIC[100]
 
     def slow_reader(self):
-        with Connection(self.server.address) as connection:
+        with Connection(self.server.address, token=self.server.token) as connection:
             connection.send(connection.head(f"GET /static-{SIZES[-1]}"))
             assert connection.answer_head()[1] == 200
             data = b""
@@ -195,7 +197,7 @@ class Worker:
 
     def slow_put(self):
         name, data = f"/own-{self.number}/slow", self.fresh(100_000)
-        with Connection(self.server.address) as connection:
+        with Connection(self.server.address, token=self.server.token) as connection:
             connection.send(connection.head(f"PUT {name}", [f"Content-Length: {len(data)}"]))
             for at in range(0, len(data), 20_000):
                 connection.send(data[at:at + 20_000])
@@ -204,11 +206,11 @@ class Worker:
         self.own[name] = data
 
     def leave_in_get(self):
-        with Connection(self.server.address) as connection:
+        with Connection(self.server.address, token=self.server.token) as connection:
             connection.send(connection.head(f"GET /static-{SIZES[-1]}"))
             connection.take(self.random.randrange(20_000))
 
     def leave_in_put(self):
-        with Connection(self.server.address) as connection:
+        with Connection(self.server.address, token=self.server.token) as connection:
             connection.send(connection.head("PUT /never", ["Content-Length: 1000000"]),
                             self.fresh(self.random.randrange(900_000)))

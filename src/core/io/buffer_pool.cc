@@ -22,8 +22,8 @@ void release(std::byte* data) {
 
 }  // namespace
 
-BufferPool::BufferPool(std::size_t buffer_bytes, std::size_t count_max)
-    : buffer_bytes_(buffer_bytes), count_max_(count_max) {
+BufferPool::BufferPool(std::size_t buffer_bytes, std::size_t count_max, Duration wait_max)
+    : buffer_bytes_(buffer_bytes), count_max_(count_max), wait_max_(wait_max) {
   LEAT_CHECK(buffer_bytes % kAlignment == 0 && count_max > 0);
 }
 
@@ -34,12 +34,27 @@ BufferPool::~BufferPool() {
 }
 
 rt::Task<BufferPool::Buffer> BufferPool::acquire() {
-  while (in_use_ >= count_max_) {
-    auto freed =
-        rt::suspend<void>([this](rt::Resume<void> r) { waiting_.push_back(std::move(r)); });
-    LEAT_CO_DO(co_await std::move(freed));
+  if (in_use_ < count_max_) co_return Buffer(this, take());
+  auto given = rt::suspend<Buffer>(
+      [this](rt::Resume<Buffer> r) { waiting_.push_back({std::move(r), std::nullopt}); });
+  co_return co_await std::move(given);
+}
+
+void BufferPool::look(Instant now) {
+  looked_ = now;
+  for (Waiter& waiter : waiting_) {
+    if (!waiter.since) waiter.since = now;
   }
-  co_return Buffer(this, take());
+  while (!waiting_.empty() && now - *waiting_.front().since >= wait_max_) {
+    rt::Resume<Buffer> late = std::move(waiting_.front().resume);
+    waiting_.pop_front();
+    late(fail(Errc::busy, "too many bodies wait for a buffer"));
+  }
+}
+
+Duration BufferPool::longest_wait() const {
+  if (waiting_.empty()) return Duration(0);
+  return looked_ - waiting_.front().since.value_or(looked_);
 }
 
 BufferPool::Buffer BufferPool::try_acquire() {
@@ -48,7 +63,7 @@ BufferPool::Buffer BufferPool::try_acquire() {
 }
 
 BufferPool::Buffer BufferPool::try_acquire_extra() {
-  if (in_use_ * 2 >= count_max_ || !waiting_.empty()) return {};
+  if (in_use_ * 2 >= count_max_) return {};
   return Buffer(this, take());
 }
 
@@ -70,17 +85,20 @@ std::byte* BufferPool::take() {
 }
 
 void BufferPool::give_back(std::byte* data) {
+  if (!waiting_.empty()) {
+    // Handed over, not freed: nobody who comes now can be quicker.
+    rt::Resume<Buffer> next = std::move(waiting_.front().resume);
+    waiting_.pop_front();
+    next(Buffer(this, data));
+    return;
+  }
   --in_use_;
   if (free_.size() < kIdleMax) {
     free_.push_back(data);
   } else {
     release(data);
   }
-  if (!waiting_.empty()) {
-    rt::Resume<void> next = std::move(waiting_.front());
-    waiting_.pop_front();
-    next(Status{});
-  } else if (in_use_ == 0) {
+  if (in_use_ == 0) {
     for (rt::Resume<void>& resume : std::exchange(draining_, {})) {
       resume(Status{});
     }

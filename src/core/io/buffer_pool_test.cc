@@ -84,20 +84,46 @@ TEST_F(BufferPoolTest, AcquireWaitsForOneToComeBack) {
   EXPECT_EQ(taken.size(), 2U);
 }
 
-// Who was woken may find that somebody was quicker; it must not be forgotten.
-TEST_F(BufferPoolTest, AWaiterWhoseBufferWasTakenIsWokenAgain) {
+TEST_F(BufferPoolTest, NobodyOvertakesAWaiter) {
   std::vector<Buffer> first;
   for (int i = 0; i < 3; ++i) {
     first.push_back(pool.try_acquire());
   }
   start_take();
   first.pop_back();
-  first.push_back(pool.try_acquire());
-  world.run_until_idle();
-  EXPECT_EQ(taken.size(), 0U);
-  first.clear();
+  EXPECT_FALSE(pool.try_acquire()) << "it is the waiter's, though that has not run yet";
+  EXPECT_FALSE(pool.try_acquire_extra());
+  std::vector<Buffer> late;
+  world.spawn(take(pool, late), [](const Status&) {});
   world.run_until_idle();
   EXPECT_EQ(taken.size(), 1U);
+  EXPECT_EQ(late.size(), 0U);
+  first.clear();
+  world.run_until_idle();
+  EXPECT_EQ(late.size(), 1U);
+}
+
+TEST_F(BufferPoolTest, AWaitEndsWhenItTookTooLong) {
+  using namespace std::chrono_literals;
+  BufferPool single(4096, 1, /*wait_max=*/2s);
+  Buffer held = single.try_acquire();
+  std::vector<Errc> ended;
+  for (int i = 0; i < 2; ++i) {
+    world.spawn(take(single, taken), [&](const Status& s) { ended.push_back(s.error().code()); });
+    world.run_until_idle();
+    single.look(Instant(1000s + i * 1s));
+  }
+  EXPECT_EQ(single.longest_wait(), 1s);
+  single.look(Instant(1002s));
+  world.run_until_idle();
+  EXPECT_EQ(ended, std::vector{Errc::busy}) << "the second has waited one second only";
+  EXPECT_EQ(single.waiting(), 1U);
+  single.look(Instant(1003s));
+  world.run_until_idle();
+  EXPECT_EQ(ended.size(), 2U);
+  EXPECT_EQ(single.longest_wait(), 0s);
+  held = {};
+  EXPECT_TRUE(single.try_acquire());
 }
 
 TEST_F(BufferPoolTest, ExtrasAreGivenOnlyWhileHalfIsFreeAndNobodyWaits) {

@@ -25,6 +25,7 @@ namespace leat::io {
 struct FileInfo {
   std::uint64_t size_bytes = 0;
   WallTime modified{};
+  WallTime changed{};  // when bytes or names last changed; nobody can set it back
   std::uint64_t inode = 0;
   bool is_directory = false;
 };
@@ -32,6 +33,14 @@ struct FileInfo {
 struct DiskSpace {
   std::uint64_t total_bytes = 0;
   std::uint64_t available_bytes = 0;
+};
+
+// Bytes of a file, mapped and held in memory until it is destroyed: they cannot go and be read
+// again.
+class Mapping {
+ public:
+  virtual ~Mapping() = default;
+  virtual Bytes bytes() const = 0;
 };
 
 // One open file. Reads may run from several threads at once; writes are the owner's to order.
@@ -57,6 +66,11 @@ class File {
 
   // True when reading the range would not wait for the disk. A hint: pages may go at any time.
   virtual bool is_cached(std::uint64_t offset, std::uint64_t length) const = 0;
+
+  // Maps the first `length` bytes and locks them in memory; reads what is not there yet, so it may
+  // block. Requires: nobody shortens the file. Errors: busy, when the process may not lock so much;
+  // not_implemented; io.
+  virtual Result<std::unique_ptr<Mapping>> map_locked(std::uint64_t length) const = 0;
 
   // The kernel's descriptor for sendfile and io_uring; -1 when there is none (simulated files).
   virtual int descriptor() const = 0;
@@ -95,6 +109,9 @@ class Disk {
   virtual Status sync_directory(const std::string& path) = 0;
   virtual Result<DiskSpace> space(const std::string& path) = 0;
 };
+
+// All bytes of a small file. Errors: those of open() and read_at().
+Result<std::string> read_text(Disk& disk, const std::string& path);
 
 // The kernel's file systems. Safe to share between threads.
 class PosixDisk final : public Disk {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <linux/openat2.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
@@ -15,6 +16,7 @@
 #include <memory>
 
 #include "base/check.h"
+#include "io/cache_probe.h"
 #include "io/descriptor.h"
 #include "io/disk.h"
 
@@ -25,10 +27,14 @@ Error os_error(std::string_view call, std::string_view path) {
   return Error::from_errno(errno, fmt::format("{} {}", call, path));
 }
 
+WallTime to_time(const timespec& time) {
+  return WallTime(std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec));
+}
+
 FileInfo to_info(const struct stat& s) {
   return {.size_bytes = static_cast<std::uint64_t>(s.st_size),
-          .modified = WallTime(std::chrono::seconds(s.st_mtim.tv_sec) +
-                               std::chrono::nanoseconds(s.st_mtim.tv_nsec)),
+          .modified = to_time(s.st_mtim),
+          .changed = to_time(s.st_ctim),
           .inode = s.st_ino,
           .is_directory = S_ISDIR(s.st_mode)};
 }
@@ -60,6 +66,20 @@ struct CacheStat {
   std::uint64_t cached, dirty, writeback, evicted, recently_evicted;
 };
 constexpr long kCacheStatCall = 451;
+
+class LockedMapping final : public Mapping {
+ public:
+  LockedMapping(void* address, std::size_t length) : address_(address), length_(length) {}
+  LockedMapping(const LockedMapping&) = delete;
+  LockedMapping& operator=(const LockedMapping&) = delete;
+  ~LockedMapping() override { ::munmap(address_, length_); }
+
+  Bytes bytes() const override { return {static_cast<const std::byte*>(address_), length_}; }
+
+ private:
+  void* address_;
+  std::size_t length_;
+};
 
 class PosixFile final : public File {
  public:
@@ -134,22 +154,24 @@ class PosixFile final : public File {
       const std::uint64_t pages = (offset + length + page - 1) / page - offset / page;
       return stat.cached >= pages;
     }
-    return both_ends_are_cached(offset, length);
+    return is_cached_by_reads(fd_.get(), offset, length);
+  }
+
+  Result<std::unique_ptr<Mapping>> map_locked(std::uint64_t length) const override {
+    void* address = ::mmap(nullptr, length, PROT_READ, MAP_SHARED, fd_.get(), 0);
+    if (address == MAP_FAILED) return fail(os_error("map", path_));
+    auto mapping = std::make_unique<LockedMapping>(address, length);
+    // What exceeds the limit is ENOMEM, or EPERM when nothing may be locked at all.
+    if (::mlock(address, length) != 0) {
+      if (errno == ENOMEM || errno == EPERM) return fail(Errc::busy, "too much locked memory");
+      return fail(os_error("lock in memory", path_));
+    }
+    return mapping;
   }
 
   int descriptor() const override { return fd_.get(); }
 
  private:
-  // For kernels before 6.5: a read that must not wait succeeds only from the page cache.
-  bool both_ends_are_cached(std::uint64_t offset, std::uint64_t length) const {
-    for (const std::uint64_t at : {offset, offset + length - 1}) {
-      char byte = 0;
-      iovec one{&byte, 1};
-      if (::preadv2(fd_.get(), &one, 1, static_cast<off_t>(at), RWF_NOWAIT) < 0) return false;
-    }
-    return true;
-  }
-
   Descriptor fd_;
   std::string path_;
 };
@@ -226,11 +248,14 @@ Status PosixDisk::remove(const std::string& path) {
 }
 
 Status PosixDisk::make_directories(const std::string& path) {
-  for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
+  for (std::size_t end = path.find('/');; end = path.find('/', end + 1)) {
     const std::string prefix = path.substr(0, end);
-    LEAT_TRY(const Descriptor folder, open_parent(prefix));
-    if (::mkdirat(folder.get(), last_name(prefix), 0755) != 0 && errno != EEXIST) {
-      return fail(os_error("make directory", prefix));
+    // "/a//b/": before the first slash, between two and after the last there is no name.
+    if (!prefix.empty() && !prefix.ends_with('/')) {
+      LEAT_TRY(const Descriptor folder, open_parent(prefix));
+      if (::mkdirat(folder.get(), last_name(prefix), 0755) != 0 && errno != EEXIST) {
+        return fail(os_error("make directory", prefix));
+      }
     }
     if (end == std::string::npos) break;
   }

@@ -115,6 +115,14 @@ TEST_P(PosixDiskTest, MakesFoldersWithTheirParentsAndIsFineIfTheyAreThere) {
   EXPECT_FALSE(disk->make_directories(at("file/below")));
 }
 
+TEST_P(PosixDiskTest, EmptyNamesInAFoldersPathAreSkipped) {
+  EXPECT_TRUE(disk->make_directories(at("a/")));
+  EXPECT_TRUE(disk->make_directories(at("b//c///d//")));
+  EXPECT_TRUE(disk->make_directories(at("b//c///d//")));
+  EXPECT_TRUE(disk->info(at("a")).value().is_directory);
+  EXPECT_TRUE(disk->info(at("b/c/d")).value().is_directory);
+}
+
 TEST_P(PosixDiskTest, ListsNamesInOrder) {
   for (const char* name : {"b", "a", ".hidden", "C"}) {
     folder.write(name, "");

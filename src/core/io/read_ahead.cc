@@ -14,12 +14,15 @@ struct ReadAhead::Piece {
   std::shared_ptr<const File> file;
   BufferPool::Buffer buffer;
   std::uint64_t offset = 0;
+  std::size_t length = 0;
   std::optional<Result<std::size_t>> outcome;
   rt::Resume<void> waiter;
 
+  MutableBytes bytes() const { return buffer.bytes().first(length); }
+
   static rt::Task<void> read(std::shared_ptr<Piece> piece, FileIo& file_io) {
     const File& file = *piece->file;
-    auto outcome = co_await file_io.read_at(file, piece->offset, piece->buffer.bytes());
+    auto outcome = co_await file_io.read_at(file, piece->offset, piece->bytes());
     piece->outcome.emplace(std::move(outcome));
     if (piece->waiter) piece->waiter(Status{});
     co_return Status{};
@@ -50,9 +53,9 @@ rt::Task<Bytes> ReadAhead::next() {
   }
   LEAT_CO_TRY(const std::size_t got, std::move(*current_->outcome));
   const std::uint64_t first = std::max(current_->offset, source_.offset);
-  const std::uint64_t last = std::min(current_->offset + current_->buffer.bytes().size(), end_);
+  const std::uint64_t last = std::min(current_->offset + current_->length, end_);
   if (current_->offset + got < last) co_return fail(Errc::corrupt, "file ends before its range");
-  co_return Bytes(current_->buffer.bytes().subspan(first - current_->offset, last - first));
+  co_return Bytes(current_->bytes().subspan(first - current_->offset, last - first));
 }
 
 rt::Task<void> ReadAhead::fill() {
@@ -74,7 +77,10 @@ void ReadAhead::start(BufferPool::Buffer buffer) {
   piece->file = source_.file;
   piece->buffer = std::move(buffer);
   piece->offset = next_read_;
-  next_read_ += piece->buffer.bytes().size();
+  // No more than the range needs, in whole pages.
+  const std::uint64_t needed = (end_ - next_read_ + kAlignment - 1) / kAlignment * kAlignment;
+  piece->length = std::min<std::uint64_t>(piece->buffer.bytes().size(), needed);
+  next_read_ += piece->length;
   pieces_.push_back(piece);
   // The outcome is kept in the piece; whoever takes the piece reports it.
   shard_.spawn(Piece::read(std::move(piece), file_io_), [](const Status&) {});

@@ -21,6 +21,7 @@ class CountingIo final : public FileIo {
   rt::Task<std::size_t> read_at(const File& file, std::uint64_t offset,
                                 MutableBytes target) override {
     begin();
+    asked_bytes += target.size();
     auto count = co_await real_.read_at(file, offset, target);
     --running;
     co_return count;
@@ -36,6 +37,7 @@ class CountingIo final : public FileIo {
   int calls = 0;
   int running = 0;
   int most = 0;
+  std::uint64_t asked_bytes = 0;
 
  private:
   void begin() {
@@ -104,6 +106,14 @@ TEST_F(ReadAheadTest, GivesEveryRangeInOrderHoweverTheReadsOvertake) {
     EXPECT_EQ(read_all(*from).value(), content.substr(r.offset, r.length)) << r.offset;
     EXPECT_EQ(world.run(from->next()).value().size(), 0U) << "the end stays the end";
   }
+}
+
+TEST_F(ReadAheadTest, ReadsNoMoreThanThePagesOfItsRange) {
+  BufferPool large(64 * 1024, 4);
+  const auto from = std::make_unique<ReadAhead>(world.shard(), counting, large,
+                                                ReadAheadSource{file, 5000, 10'000});
+  EXPECT_EQ(read_all(*from).value(), content.substr(5000, 10'000));
+  EXPECT_EQ(counting.asked_bytes, 12'288U) << "4096 to 16384";
 }
 
 TEST_F(ReadAheadTest, KeepsSeveralReadsInFlightAndNoMoreThanItsDepth) {

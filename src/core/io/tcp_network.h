@@ -24,7 +24,8 @@ class TcpNetwork final : public Network {
   rt::Task<std::unique_ptr<Stream>> connect(Address address) override;
 
   // Because shards share their address, the kernel would let a second process share it as well.
-  // Asked once before the first listen(), this says whether somebody is there.
+  // Asked once before the first listen(), this says whether somebody is there. Two processes of one
+  // user that start in the same instant may both be told that nobody is.
   // Errors: conflict (in use), denied, bad_request.
   static Status check_unused(const Address& address);
 

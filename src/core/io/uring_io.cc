@@ -68,21 +68,16 @@ class UringIo::Ring {
     ++in_flight_;
     if (submit_planned_) return;
     submit_planned_ = true;
-    asio::post(executor_, [this] {
-      submit_planned_ = false;
-      const int submitted = io_uring_submit(&ring_);
-      LEAT_CHECK(submitted >= 0 || submitted == -EAGAIN || submitted == -EBUSY);
-      if (submitted < 0) plan_retry();
-    });
+    asio::post(executor_, [this] { submit(); });
   }
 
-  // The kernel is short of memory for requests: try again after the next completions.
-  void plan_retry() {
-    submit_planned_ = true;
-    asio::post(executor_, [this] {
-      submit_planned_ = false;
-      if (io_uring_submit(&ring_) < 0) plan_retry();
-    });
+  // The kernel may be short of memory for requests and take none or only some of them: the rest is
+  // tried again in the next turn of the loop.
+  void submit() {
+    const int submitted = io_uring_submit(&ring_);
+    LEAT_CHECK(submitted >= 0 || submitted == -EAGAIN || submitted == -EBUSY);
+    submit_planned_ = io_uring_sq_ready(&ring_) > 0;
+    if (submit_planned_) asio::post(executor_, [this] { submit(); });
   }
 
   void listen() {
@@ -154,8 +149,9 @@ rt::Task<std::size_t> UringIo::read_at(const File& file, std::uint64_t offset,
     LEAT_CO_TRY(const std::size_t n, co_await ring_->perform(request));
     if (n == 0) break;
     done += n;
-    // A short read is the end of the file, unless the kernel stopped at its own limit.
-    if (n < request.length && n % 4096 != 0) break;
+    // A short read is the end of the file, unless the kernel stopped at its own limit: a page's
+    // end.
+    if (n < request.length && (request.offset + n) % 4096 != 0) break;
   }
   co_return done;
 }

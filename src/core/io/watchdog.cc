@@ -32,8 +32,22 @@ rt::Task<void> Watchdog::run() {
     for (Watch* watch = first_; watch != nullptr; watch = watch->next_) {
       if (watch->deadline_ <= now_) watch->stream_.interrupt(Errc::timeout);
     }
+    if (also_) also_(now_);
   }
   co_return Status{};
+}
+
+bool Watchdog::cut_longest_holder(Duration held_min) {
+  Watch* longest = nullptr;
+  for (Watch* watch = first_; watch != nullptr; watch = watch->next_) {
+    const bool is_waited_for = watch->deadline_ != Instant::max();
+    if (!is_waited_for || watch->held_since_ > now_ - held_min) continue;
+    if (longest == nullptr || watch->held_since_ < longest->held_since_) longest = watch;
+  }
+  if (longest == nullptr) return false;
+  longest->let_go();
+  longest->stream_.interrupt(Errc::timeout);
+  return true;
 }
 
 void Watchdog::interrupt_idle(Errc reason) {

@@ -5,6 +5,8 @@
 // at no cost while nothing is late. Shard: one.
 #pragma once
 
+#include <functional>
+
 #include "io/clock.h"
 #include "io/stream.h"
 
@@ -39,6 +41,10 @@ class Watchdog {
       idle_ = false;
     }
 
+    // From now on the stream holds something that others may be short of.
+    void hold() { held_since_ = dog_.now_; }
+    void let_go() { held_since_ = Instant::max(); }
+
     Watchdog& dog() const { return dog_; }
 
    private:
@@ -46,6 +52,7 @@ class Watchdog {
     Watchdog& dog_;
     Stream& stream_;
     Instant deadline_ = Instant::max();
+    Instant held_since_ = Instant::max();
     bool idle_ = false;
     Watch* previous_ = nullptr;
     Watch* next_ = nullptr;
@@ -57,6 +64,14 @@ class Watchdog {
   // Looks until stop() is called. Errors: none.
   rt::Task<void> run();
   void stop() { stopping_ = true; }
+
+  // Called at each look, after the late ones were ended. Lifetime: what it refers to outlives
+  // run().
+  void on_look(std::function<void(Instant)> also) { also_ = std::move(also); }
+
+  // Interrupts the stream that we wait for and that has held on for longest, if for `held_min` at
+  // least. True if there was one.
+  bool cut_longest_holder(Duration held_min);
 
   // The time of the last look.
   Instant now() const { return now_; }
@@ -74,6 +89,7 @@ class Watchdog {
   Clock& clock_;
   Duration period_;
   Instant now_;
+  std::function<void(Instant)> also_;
   bool stopping_ = false;
   std::size_t count_ = 0;
   Watch* first_ = nullptr;

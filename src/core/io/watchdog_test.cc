@@ -55,6 +55,33 @@ class WatchdogTest : public ::testing::Test {
   bool ended = false;
 };
 
+TEST_F(WatchdogTest, CutsTheLongestHolderAmongThoseItWaitsFor) {
+  IdleStream first(clock);
+  IdleStream second(clock);
+  IdleStream busy(clock);
+  Watchdog::Watch first_watch(dog, first);
+  Watchdog::Watch second_watch(dog, second);
+  Watchdog::Watch busy_watch(dog, busy);
+  busy_watch.hold();  // but is not waited for: the disk is slow, not the client
+  world.run_for(1s);
+  first_watch.allow(1h);
+  first_watch.hold();
+  world.run_for(1s);
+  second_watch.allow(1h);
+  second_watch.hold();
+  EXPECT_FALSE(dog.cut_longest_holder(2s));
+  world.run_for(1s);
+  first_watch.hold();  // has moved on
+  world.run_for(2s);
+  EXPECT_TRUE(dog.cut_longest_holder(2s));
+  EXPECT_EQ(second.interrupted, Errc::timeout);
+  EXPECT_FALSE(first.interrupted);
+  first_watch.let_go();
+  EXPECT_FALSE(dog.cut_longest_holder(2s));
+  EXPECT_FALSE(busy.interrupted);
+  dog.stop();
+}
+
 TEST_F(WatchdogTest, EndsALateStreamNeverTooEarlyAndSoonEnough) {
   for (int offset_ms = 0; offset_ms < 300; offset_ms += 7) {
     for (const Duration time : {0ms, 1ms, 99ms, 100ms, 101ms, 1000ms}) {

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <csignal>
+#include <cstdlib>
 #include <latch>
 #include <string>
 #include <thread>
@@ -11,6 +13,7 @@
 #include "rt/queue.h"
 #include "rt/runtime.h"
 #include "rt/shard.h"
+#include "rt/signals.h"
 
 namespace leat::rt {
 namespace {
@@ -65,6 +68,12 @@ Task<void> add_on_other_shard(Shard& other, std::thread::id* ran_on, int* sum) {
   co_return Status{};
 }
 
+Task<void> set_after_yield(std::atomic<bool>& ran) {
+  LEAT_CO_DO(co_await yield());
+  ran = true;
+  co_return Status{};
+}
+
 TEST(Runtime, CallRunsOnTheOtherShardAndAnswersAtHome) {
   Runtime runtime(2);
   runtime.start();
@@ -80,6 +89,31 @@ TEST(Runtime, CallRunsOnTheOtherShardAndAnswersAtHome) {
   EXPECT_NE(ran_on[0], ran_on[1]);
 }
 
+TEST(Runtime, AFullMailboxOfOneShardDoesNotLeaveTheOthersBehind) {
+  Runtime runtime(2);
+  for (std::size_t i = 0; i < Shard::kMailboxMax; ++i) {
+    ASSERT_TRUE(runtime.shard(1).deliver([] {}));
+  }
+  std::atomic<bool> ran = false;
+  std::thread starter;
+  Status status;
+  {
+    // Shard 0 runs only after on_every_shard() has met the full mailbox of shard 1.
+    const auto work = [&](Shard&) { return set_after_yield(ran); };
+    ASSERT_TRUE(runtime.shard(0).deliver([] {}));
+    starter = std::thread([&] {
+      while (runtime.shard(0).mailbox_depth() < 2)
+        std::this_thread::yield();
+      runtime.shard(0).context().run_for(std::chrono::seconds(10));
+    });
+    status = runtime.on_every_shard(work);
+  }
+  EXPECT_TRUE(ran) << "it returned while a shard still used its work";
+  EXPECT_EQ(status.error().code(), Errc::busy);
+  runtime.shard(0).context().stop();
+  starter.join();
+}
+
 TEST(Shard, AFullMailboxRefusesInsteadOfGrowing) {
   Shard shard(ShardId(0));
   for (std::size_t i = 0; i < Shard::kMailboxMax; ++i) {
@@ -89,6 +123,23 @@ TEST(Shard, AFullMailboxRefusesInsteadOfGrowing) {
   shard.context().run();
   EXPECT_EQ(shard.mailbox_depth(), 0u);
   EXPECT_TRUE(shard.deliver([] {}).has_value());
+}
+
+// No shard runs in these two: a signal needs none.
+TEST(StopSignal, TheFirstIsAValue) {
+  StopSignal stop;
+  ASSERT_EQ(std::raise(SIGTERM), 0);
+  EXPECT_EQ(stop.wait(), SIGTERM);
+}
+
+TEST(StopSignal, TheSecondEndsTheProcessWhateverElseStandsStill) {
+  const auto twice = [] {
+    StopSignal stop;
+    (void)std::raise(SIGINT);
+    if (stop.wait() == SIGINT) (void)std::raise(SIGTERM);
+    std::_Exit(0);
+  };
+  EXPECT_EXIT(twice(), ::testing::KilledBySignal(SIGTERM), "");
 }
 
 TEST(Gate, CloseWaitsForThoseInsideAndRefusesNewcomers) {

@@ -52,14 +52,20 @@ void Runtime::stop() {
 
 Status Runtime::on_every_shard(const std::function<Task<void>(Shard&)>& work) {
   std::vector<std::future<Status>> answers;
+  Status first;
   for (const auto& shard : shards_) {
     auto promise = std::make_shared<std::promise<Status>>();
-    answers.push_back(promise->get_future());
-    LEAT_DO(shard->deliver([&work, promise, target = shard.get()] {
+    auto answer = promise->get_future();
+    Status sent = shard->deliver([&work, promise, target = shard.get()] {
       target->spawn(work(*target), [promise](Status s) { promise->set_value(std::move(s)); });
-    }));
+    });
+    // Those that were told use `work` until they have answered: they are waited for all the same.
+    if (sent) {
+      answers.push_back(std::move(answer));
+    } else if (first) {
+      first = std::move(sent);
+    }
   }
-  Status first;
   for (std::future<Status>& answer : answers) {
     Status status = answer.get();
     if (!status && first) first = std::move(status);

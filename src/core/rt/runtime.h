@@ -32,7 +32,7 @@ class Runtime {
   void stop();
 
   // Runs `work(shard)` on every shard and waits for all answers. For the thread of main() only.
-  // Errors: the first one that `work` returned.
+  // Errors: the first one that `work` returned; busy, when a shard's mailbox is full.
   Status on_every_shard(const std::function<Task<void>(Shard&)>& work);
 
  private:

@@ -9,6 +9,7 @@
 #include <boost/asio/io_context.hpp>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string_view>
 
 #include "base/result.h"
@@ -45,6 +46,14 @@ class Shard {
   std::atomic<std::size_t> mailbox_depth_{0};
 };
 
+// Awaits a task and hands its outcome to who waits for it, on another shard.
+template <class T>
+Task<void> answer(Task<T> task, std::shared_ptr<Resume<T>> resume) {
+  auto outcome = co_await std::move(task);
+  (*resume)(std::move(outcome));
+  co_return Status{};
+}
+
 // Runs `work` on `target` and returns its answer to the calling task's own shard.
 // Errors: busy (full mailbox) and whatever `work` returns.
 template <class T, class Work>
@@ -52,6 +61,22 @@ Task<T> call(Shard& target, Work work) {
   return suspend<T>([&target, work = std::move(work)](Resume<T> resume) mutable {
     auto shared = std::make_shared<Resume<T>>(std::move(resume));
     Status sent = target.deliver([shared, w = std::move(work)]() mutable { (*shared)(w()); });
+    if (!sent) (*shared)(fail(std::move(sent).error()));
+  });
+}
+
+// Runs a task on `target` and returns its answer to the calling task, which runs on `from`. `make`
+// gives the task; it is called on `target`, or on the spot if that is the same shard.
+// Lifetime: what the task refers to outlives the answer, so the caller's own variables do.
+// Errors: busy (full mailbox) and whatever the task returns.
+template <class T, class Make>
+Task<T> ask(Shard& from, Shard& target, Make make) {
+  if (&from == &target) return make();
+  return suspend<T>([&target, make = std::move(make)](Resume<T> resume) mutable {
+    auto shared = std::make_shared<Resume<T>>(std::move(resume));
+    Status sent = target.deliver([&target, shared, m = std::move(make)]() mutable {
+      target.spawn(answer<T>(m(), shared), [](const Status&) {});
+    });
     if (!sent) (*shared)(fail(std::move(sent).error()));
   });
 }

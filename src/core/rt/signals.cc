@@ -1,27 +1,28 @@
 #include "rt/signals.h"
 
-#include <unistd.h>
-
-#include <csignal>
+#include "base/check.h"
 
 namespace leat::rt {
 
-StopSignal::StopSignal(Shard& shard) : signals_(shard.context(), SIGTERM, SIGINT) {
-  signals_.async_wait([this](const boost::system::error_code& error, int number) {
-    if (error) return;
-    first_.set_value(number);
-    listen_for_second();
-  });
+StopSignal::StopSignal() {
+  sigemptyset(&signals_);
+  sigaddset(&signals_, SIGTERM);
+  sigaddset(&signals_, SIGINT);
+  LEAT_CHECK(pthread_sigmask(SIG_BLOCK, &signals_, &before_) == 0);
 }
 
-void StopSignal::listen_for_second() {
-  signals_.async_wait([](const boost::system::error_code& error, int number) {
-    if (!error) _exit(128 + number);
-  });
+StopSignal::~StopSignal() {
+  (void)pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
 int StopSignal::wait() {
-  return first_.get_future().get();
+  int number = 0;
+  LEAT_CHECK(sigwait(&signals_, &number) == 0);
+  // Whoever started us may have told us to ignore them; the second one must work all the same.
+  std::signal(SIGTERM, SIG_DFL);
+  std::signal(SIGINT, SIG_DFL);
+  LEAT_CHECK(pthread_sigmask(SIG_UNBLOCK, &signals_, nullptr) == 0);
+  return number;
 }
 
 }  // namespace leat::rt

@@ -34,6 +34,7 @@ io::FileInfo SimDisk::info_of(InodeId id) const {
   const DiskState::Inode& found = state_.inode(id);
   return {.size_bytes = found.cache.size(),
           .modified = found.modified,
+          .changed = found.modified,
           .inode = id.value(),
           .is_directory = found.is_directory};
 }

@@ -22,6 +22,11 @@ TEST_F(SimDiskTest, ReadsBackWhatWasWrittenAndZerosInHoles) {
   EXPECT_EQ(content.substr(5000), "late");
 }
 
+TEST_F(SimDiskTest, EmptyNamesInAFoldersPathAreSkipped) {
+  EXPECT_TRUE(disk.make_directories("/b//c///d//"));
+  EXPECT_TRUE(disk.info("b/c/d").value().is_directory);
+}
+
 TEST_F(SimDiskTest, TruncatedBytesDoNotComeBack) {
   auto file = must_open("/f", OpenMode::create);
   ASSERT_TRUE(file->write_all_at(0, as_bytes("secret")));

@@ -87,6 +87,10 @@ class SimDisk::OpenFile final : public io::File {
   }
 
   bool is_cached(std::uint64_t, std::uint64_t) const override { return true; }
+  Result<std::unique_ptr<io::Mapping>> map_locked(std::uint64_t /*length*/) const override {
+    return fail(Errc::not_implemented, "simulated files have no pages");
+  }
+
   int descriptor() const override { return -1; }
 
  private:

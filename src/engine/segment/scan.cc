@@ -56,10 +56,15 @@ class Scanner {
       if (may_be_torn) {
         LEAT_TRY(const bool whole, is_whole(batch));
         if (!whole) break;
-      } else if (!batch) {
+      } else if (!batch && !range.pass_over_damage) {
         return damaged(end.offset);
+      } else if (!batch) {
+        LEAT_TRY(const std::uint64_t next, find_batch(end.offset + record::kRecordAlignment));
+        end.damaged_bytes += next - end.offset;
+        end.offset = next;
+        continue;
       }
-      LEAT_DO(visit_batch(*batch, end, visit));
+      LEAT_DO(visit_batch(*batch, range, end, visit));
       end.offset += batch->length_bytes;
     }
     end.torn_bytes = file_bytes_ - end.offset;
@@ -90,6 +95,15 @@ class Scanner {
     const auto header = record::decode_batch_header(site_, offset, bytes);
     if (!header || header->length_bytes > file_bytes_ - offset) return std::nullopt;
     return *header;
+  }
+
+  // The first place at or behind `offset` where a batch begins; the end of the file if none does.
+  Result<std::uint64_t> find_batch(std::uint64_t offset) {
+    for (; offset < file_bytes_; offset += record::kRecordAlignment) {
+      LEAT_TRY(const auto batch, batch_at(offset));
+      if (batch) return offset;
+    }
+    return file_bytes_;
   }
 
   // Up to where everything was on the disk, by the batches at and behind `offset`. Behind a hole
@@ -125,10 +139,17 @@ class Scanner {
     return offset == batch->offset + batch->length_bytes;
   }
 
-  Status visit_batch(const BatchHeader& batch, ScanEnd& end, const Visit& visit) {
+  Status visit_batch(const BatchHeader& batch, ScanRange range, ScanEnd& end, const Visit& visit) {
     std::uint64_t offset = batch.offset + kBatchHeaderBytes;
     for (std::uint32_t i = 0; i < batch.records; ++i) {
-      LEAT_TRY(const record::Record record, record_at(offset));
+      auto decoded = record_at(offset);
+      if (!decoded && decoded.error().code() == Errc::corrupt && range.pass_over_damage) {
+        // Where the next record begins stands in the damaged one: the rest of the batch is lost.
+        end.damaged_bytes += batch.offset + batch.length_bytes - offset;
+        return {};
+      }
+      if (!decoded) return fail(std::move(decoded).error());
+      const record::Record& record = *decoded;
       LEAT_DO(visit(record));
       end.last = std::max(end.last, record.header.sequence);
       ++end.records;

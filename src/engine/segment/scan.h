@@ -16,13 +16,16 @@ struct ScanRange {
   std::uint64_t begin = record::kSegmentHeaderBytes;
   // Nothing more can be written to it: it was closed, so all of it was durable.
   bool is_sealed = false;
+  // What was durable and is damaged is passed over and counted instead of being an error.
+  bool pass_over_damage = false;
 };
 
 struct ScanEnd {
   std::uint64_t offset = 0;  // behind the last whole batch
   record::Sequence last{};   // the highest sequence seen; 0 if none
   std::uint64_t records = 0;
-  std::uint64_t torn_bytes = 0;  // behind `offset`, not durable, to be cut off
+  std::uint64_t torn_bytes = 0;     // behind `offset`, not durable, to be cut off
+  std::uint64_t damaged_bytes = 0;  // passed over
   // Up to where a batch of the segment says that everything was on the disk. What is whole behind
   // it may be in the kernel's memory alone.
   std::uint64_t durable_offset = 0;

@@ -2,7 +2,6 @@
 
 #include <optional>
 
-#include "codec/codec.h"
 #include "hash/crc32c.h"
 #include "io/write_behind.h"
 #include "record/object_file.h"
@@ -90,6 +89,7 @@ void FileWriter::commit(std::size_t size) {
   const Bytes bytes = Bytes(buffer_).first(size);
   const auto summed = record::sum_blocks({bytes});
   current_->sums += summed.sums;
+  sums_crc_ = hash::crc32c(as_bytes(summed.sums), sums_crc_);
   current_->size_bytes += size;
   size_bytes_ += size;
   current_->writer->commit(size);

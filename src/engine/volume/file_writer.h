@@ -16,6 +16,7 @@
 #include "io/rng.h"
 #include "rt/blocking_pool.h"
 #include "rt/shard.h"
+#include "volume/pins.h"
 #include "volume/volume.h"
 
 namespace leat::volume {
@@ -27,6 +28,7 @@ struct ShardKit {
   io::BufferPool& buffers;
   rt::BlockingPool& pool;
   io::Rng& rng;
+  Pins* pins = nullptr;  // null: nothing is pinned
 };
 
 class FileWriter {
@@ -46,6 +48,8 @@ class FileWriter {
   rt::Task<std::vector<record::FileExtent>> finish();
 
   std::uint64_t size_bytes() const { return size_bytes_; }
+  // CRC32C of the block checksums so far, in order: names the content.
+  std::uint32_t sums_crc() const { return sums_crc_; }
 
  private:
   struct Piece;
@@ -63,6 +67,7 @@ class FileWriter {
   std::vector<PiecePtr> pieces_;
   MutableBytes buffer_;
   std::uint64_t size_bytes_ = 0;
+  std::uint32_t sums_crc_ = 0;
   bool finished_ = false;
 };
 

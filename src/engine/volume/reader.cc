@@ -117,8 +117,7 @@ rt::Task<ObjectFilePtr> VolumeReader::open_file(record::FileExtent extent) {
 
 rt::Task<std::unique_ptr<FilesSource>> VolumeReader::open_files(const record::Version& version,
                                                                 ByteRange range) {
-  std::vector<ObjectFilePtr> files;
-  std::vector<ByteRange> ranges;
+  std::vector<FilePart> parts;
   std::uint64_t begin = 0;
   for (const record::FileExtent& extent :
        std::get<std::vector<record::FileExtent>>(version.place)) {
@@ -127,12 +126,14 @@ rt::Task<std::unique_ptr<FilesSource>> VolumeReader::open_files(const record::Ve
     const std::uint64_t to = std::min(end, range.offset + range.length);
     if (from < to) {
       LEAT_CO_TRY(auto file, co_await open_file(extent));
-      files.push_back(std::move(file));
-      ranges.push_back({.offset = from - begin, .length = to - from});
+      PinPtr pin = kit_.pins != nullptr ? kit_.pins->find(extent.file) : nullptr;
+      parts.push_back({.file = std::move(file),
+                       .range = {.offset = from - begin, .length = to - from},
+                       .pin = std::move(pin)});
     }
     begin = end;
   }
-  co_return std::make_unique<FilesSource>(kit_, std::move(files), std::move(ranges));
+  co_return std::make_unique<FilesSource>(kit_, std::move(parts));
 }
 
 void VolumeReader::let_go_of_removed() {
@@ -142,34 +143,80 @@ void VolumeReader::let_go_of_removed() {
   files_.clear();
 }
 
+namespace {
+
+// Maps the file, locks it in memory and verifies it there. Blocks.
+Result<PinPtr> pin(const ObjectFile& file) {
+  LEAT_TRY(const io::FileInfo info, file.file->info());
+  LEAT_TRY(auto mapping, file.file->map_locked(file.tail.data_bytes));
+  LEAT_DO(record::verify_blocks(file.tail.sums, mapping->bytes()));
+  return std::make_shared<const Pin>(std::move(mapping), file.file, info.changed);
+}
+
+rt::Task<void> pin_in_background(ObjectFilePtr file, rt::BlockingPool& pool, Pins& pins) {
+  auto pinned = pool.run<PinPtr>([&file] { return pin(*file); });
+  auto outcome = co_await std::move(pinned);
+  // Without the right to lock memory, or with damage, the file is read and verified each time.
+  pins.done(file->tail.file, outcome ? std::move(*outcome) : nullptr);
+  co_return Status{};
+}
+
+}  // namespace
+
+void FilesSource::start(const FilePart& part) {
+  left_ = part.range.length;
+  if (part.pin) return;
+  const ByteRange blocks = widen(part.range, part.file->tail.data_bytes);
+  block_ = blocks.offset / kBlockBytes;
+  skip_ = part.range.offset - blocks.offset;
+  io::ReadAheadSource source{
+      .file = part.file->file, .offset = blocks.offset, .length = blocks.length};
+  reading_ =
+      std::make_unique<io::ReadAhead>(kit_.shard, kit_.file_io, kit_.buffers, std::move(source));
+}
+
+// A file that was read from end to end is in the page cache now: the time to pin it.
+void FilesSource::finish(const FilePart& part) {
+  reading_.reset();
+  const bool is_whole = part.range.length == part.file->tail.data_bytes;
+  if (part.pin || !is_whole || kit_.pins == nullptr) return;
+  if (!kit_.pins->wants(part.file->tail.file, part.range.length)) return;
+  kit_.shard.spawn(pin_in_background(part.file, kit_.pool, *kit_.pins), [](const Status&) {});
+}
+
 rt::Task<Bytes> FilesSource::next() {
   if (left_ == 0) {
-    reading_.reset();
-    if (at_ == files_.size()) co_return Bytes{};
-    const ObjectFile& file = *files_[at_];
-    const ByteRange range = ranges_[at_];
-    const ByteRange blocks = widen(range, file.tail.data_bytes);
-    block_ = blocks.offset / kBlockBytes;
-    skip_ = range.offset - blocks.offset;
-    left_ = range.length;
-    io::ReadAheadSource source{.file = file.file, .offset = blocks.offset, .length = blocks.length};
-    reading_ =
-        std::make_unique<io::ReadAhead>(kit_.shard, kit_.file_io, kit_.buffers, std::move(source));
-    ++at_;
+    if (at_ > 0) finish(parts_[at_ - 1]);
+    if (at_ == parts_.size()) {
+      at_ = 0;
+      parts_.clear();
+      co_return Bytes{};
+    }
+    start(parts_[at_++]);
+  }
+  const FilePart& part = parts_[at_ - 1];
+  if (part.pin) {
+    left_ = 0;
+    co_return part.pin->mapping->bytes().subspan(part.range.offset, part.range.length);
   }
   LEAT_CO_TRY(Bytes piece, co_await reading_->next());
-  const ObjectFile& file = *files_[at_ - 1];
-  const std::string_view sums = std::string_view(file.tail.sums).substr(block_ * 4);
+  const std::string_view sums = std::string_view(part.file->tail.sums).substr(block_ * 4);
   if (const Status verified = record::verify_blocks(sums, piece); !verified) {
     co_return fail(Errc::corrupt,
-                   fmt::format("file {:016x}, from block {}: {}", file.tail.file.value(), block_,
-                               verified.error().detail()));
+                   fmt::format("file {:016x}, from block {}: {}", part.file->tail.file.value(),
+                               block_, verified.error().detail()));
   }
   block_ += record::block_count(piece.size());
   piece = piece.subspan(skip_, std::min<std::uint64_t>(left_, piece.size() - skip_));
   skip_ = 0;
   left_ -= piece.size();
   co_return piece;
+}
+
+std::optional<FilesSource::InFile> FilesSource::in_file() const {
+  if (at_ == 0 || !parts_[at_ - 1].pin) return std::nullopt;
+  const FilePart& part = parts_[at_ - 1];
+  return InFile{.file = part.pin->file, .offset = part.range.offset};
 }
 
 }  // namespace leat::volume

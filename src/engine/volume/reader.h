@@ -38,25 +38,41 @@ struct ByteRange {
   std::uint64_t length = 0;
 };
 
+// A part of a range that is in one file.
+struct FilePart {
+  ObjectFilePtr file{};
+  ByteRange range{};  // within the file
+  PinPtr pin{};       // null: the bytes have to be read and verified
+};
+
 // The bytes of a range of a large object, in order, verified.
 class FilesSource {
  public:
   // Lifetime: the kit's parts outlive it.
-  FilesSource(ShardKit kit, std::vector<ObjectFilePtr> files, std::vector<ByteRange> ranges)
-      : kit_(kit), files_(std::move(files)), ranges_(std::move(ranges)) {}
+  FilesSource(ShardKit kit, std::vector<FilePart> parts) : kit_(kit), parts_(std::move(parts)) {}
 
   // The next bytes, valid until the next call; empty at the end. Errors: corrupt, io.
   rt::Task<Bytes> next();
 
+  // Where the last bytes stand in a file whose pages are pinned, for sending without a copy; null
+  // if they were read.
+  struct InFile {
+    std::shared_ptr<const io::File> file;
+    std::uint64_t offset = 0;
+  };
+  std::optional<InFile> in_file() const;
+
  private:
+  void start(const FilePart& part);
+  void finish(const FilePart& part);
+
   ShardKit kit_;
-  std::vector<ObjectFilePtr> files_;
-  std::vector<ByteRange> ranges_;  // one for each file
-  std::size_t at_ = 0;
+  std::vector<FilePart> parts_;
+  std::size_t at_ = 0;  // the part behind the present one
   std::unique_ptr<io::ReadAhead> reading_;
   std::uint64_t block_ = 0;  // the first block of the next piece
   std::uint64_t skip_ = 0;   // of the next piece, before the range
-  std::uint64_t left_ = 0;   // of the range
+  std::uint64_t left_ = 0;   // of the present part
 };
 
 class VolumeReader {
@@ -76,6 +92,8 @@ class VolumeReader {
   // A range of an object that is in files. Errors: not_found (gone meanwhile), corrupt, io.
   rt::Task<std::unique_ptr<FilesSource>> open_files(const record::Version& version,
                                                     ByteRange range);
+
+  const ShardKit& kit() const { return kit_; }
 
  private:
   rt::Task<std::shared_ptr<const io::File>> open_segment(record::SegmentId segment);

@@ -14,15 +14,6 @@ std::int64_t now_ms(const io::Clock& clock) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(since).count();
 }
 
-Result<std::string> read_text(io::Disk& disk, const std::string& path) {
-  LEAT_TRY(const auto file, disk.open(path, io::OpenMode::read));
-  LEAT_TRY(const io::FileInfo info, file->info());
-  std::string text(std::min<std::uint64_t>(info.size_bytes, 4096), '\0');
-  LEAT_TRY(const std::size_t got, file->read_at(0, std::as_writable_bytes(std::span(text))));
-  text.resize(got);
-  return text;
-}
-
 Status write_text(io::Disk& disk, const std::string& path, std::string_view text) {
   LEAT_TRY(const auto file, disk.open(path, io::OpenMode::create));
   LEAT_DO(file->truncate(0));
@@ -39,7 +30,7 @@ Result<FoundIdentity> read_identity(io::Disk& disk, const Folders& folders) {
   FoundIdentity found;
   std::optional<Error> damage;
   for (const std::string& path : {folders.identity(), folders.identity_copy()}) {
-    const auto text = read_text(disk, path);
+    const auto text = io::read_text(disk, path);
     if (!text && text.error().code() != Errc::not_found) return fail(text.error());
     const Result<record::Identity> identity =
         text ? record::decode_identity(*text) : Result<record::Identity>(fail(text.error()));
@@ -259,7 +250,8 @@ Result<Recovered> recover(const RecoveryTools& tools, const Folders& folders,
 }
 
 Result<Recovered> rebuild(const RecoveryTools& tools, const Folders& folders,
-                          const record::Identity& identity, const VolumeOptions& options) {
+                          const record::Identity& identity, const VolumeOptions& options,
+                          Loss loss) {
   LEAT_TRY(Recovered into, open_parts(tools, folders, identity, options));
   LEAT_TRY(const auto segments, usable_segments(*into.segments, record::SegmentId(0)));
   if (segments.empty()) {
@@ -278,6 +270,7 @@ Result<Recovered> rebuild(const RecoveryTools& tools, const Folders& folders,
     LEAT_TRY(const auto file, into.segments->open(id, io::OpenMode::read));
     segment::ScanRange range;
     range.is_sealed = id != segments.back();
+    range.pass_over_damage = loss == Loss::accepted;
     const auto note = [&all, id](const record::Record& record) -> Status {
       all.push_back({record.header.sequence, id, record.offset});
       return {};
@@ -286,6 +279,7 @@ Result<Recovered> rebuild(const RecoveryTools& tools, const Folders& folders,
     into.end.segment = id;
     into.end.offset = end.offset;
     into.torn_bytes = end.torn_bytes;
+    into.damaged_bytes += end.damaged_bytes;
     into.durable_offset = end.durable_offset;
   }
   std::ranges::sort(all, [](const Found& a, const Found& b) {

@@ -32,8 +32,9 @@ struct Recovered {
   std::unique_ptr<index::Index> index{};
   std::unique_ptr<io::File> active{};  // the segment to go on with
   LogEnd end{};
-  std::uint64_t replayed = 0;    // changes that the index had not flushed
-  std::uint64_t torn_bytes = 0;  // cut off: never acknowledged as durable
+  std::uint64_t replayed = 0;       // changes that the index had not flushed
+  std::uint64_t torn_bytes = 0;     // cut off: never acknowledged as durable
+  std::uint64_t damaged_bytes = 0;  // passed over by rebuild() when loss is accepted
   // Of the active segment: what lies behind was written again and synced.
   std::uint64_t durable_offset = 0;
 };
@@ -49,9 +50,12 @@ Result<Recovered> recover(const RecoveryTools& tools, const Folders& folders,
                           const record::Identity& identity, const VolumeOptions& options);
 
 // Makes the index anew from the segments alone, in the order of the changes. The folder of the
-// index is empty. Gives what recover() gives.
+// index is empty. Gives what recover() gives. Damaged records are an error, unless their loss is
+// accepted: then older versions of their objects may come back, or removed ones.
 // Errors: corrupt, io.
+enum class Loss : std::uint8_t { refused, accepted };
 Result<Recovered> rebuild(const RecoveryTools& tools, const Folders& folders,
-                          const record::Identity& identity, const VolumeOptions& options);
+                          const record::Identity& identity, const VolumeOptions& options,
+                          Loss loss = Loss::refused);
 
 }  // namespace leat::volume

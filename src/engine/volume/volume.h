@@ -140,6 +140,8 @@ class Volume {
   // Why it takes no more changes; nothing while all is well.
   const std::optional<Error>& failure() const { return committer_.failure(); }
   SpaceUse space() const { return space_; }
+  // Neither failed nor full, as of a moment ago. Safe from any shard.
+  bool takes_data() const { return takes_data_.load(std::memory_order_relaxed); }
   const Opening& opening() const { return opening_; }
 
   // A number for a file that is about to be written. Safe from any shard, with its own Rng.
@@ -196,6 +198,7 @@ class Volume {
   bool compacting_ = false;
   std::set<record::SegmentId> damaged_;  // segments that compaction could not read
   std::atomic<std::uint64_t> removals_{0};
+  std::atomic<bool> takes_data_{true};
 };
 
 }  // namespace leat::volume

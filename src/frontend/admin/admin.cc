@@ -3,6 +3,8 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "http1/grammar.h"
+
 namespace leat::admin {
 namespace {
 
@@ -32,16 +34,30 @@ bool equal_in_constant_time(std::string_view a, std::string_view b) {
   return difference == 0;
 }
 
+// A field that only somebody who speaks for others adds: a proxy, or a browser for a web page.
+bool is_on_behalf(std::string_view name) {
+  constexpr std::string_view kForwarded = "x-forwarded-";
+  if (http1::equals_ignore_case(name.substr(0, kForwarded.size()), kForwarded)) return true;
+  for (const std::string_view known : {"forwarded", "via", "x-real-ip", "origin"}) {
+    if (http1::equals_ignore_case(name, known)) return true;
+  }
+  return false;
+}
+
 // A browser can be tricked into asking this machine in somebody else's name, by a host name that
-// resolves to it; it then sends that name. And a proxy on this machine speaks for others.
+// resolves to it; it then sends that name. And a proxy on this machine speaks for others; one that
+// does not say so is not recognised, which is why nothing that writes relies on this.
 bool speaks_for_itself(const http1::RequestHead& head) {
   std::string_view host = head.host;
   const std::size_t colon = host.rfind(':');
   if (colon != host.npos && host.find(']', colon) == host.npos) host = host.substr(0, colon);
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
   const bool local_name = host == "localhost" || io::Address{std::string(host), 0}.is_loopback();
-  return local_name && !head.headers.find("x-forwarded-for") && !head.headers.find("forwarded") &&
-         !head.headers.find("origin");
+  if (!local_name) return false;
+  for (const http1::HeaderField field : head.headers) {
+    if (is_on_behalf(field.name)) return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -72,7 +88,7 @@ Result<AuthKind> TokenAuthenticator::authenticate(const http1::RequestHead& head
     return fail(Errc::unauthenticated, "only `Authorization: Bearer` is understood here");
   }
   if (!equal_in_constant_time(presented->substr(kScheme.size()), token_.reveal())) {
-    return fail(Errc::denied, "this token is not the server's");
+    return fail(Errc::unauthenticated, "this token is not the server's");
   }
   return AuthKind::admin_token;
 }
@@ -93,6 +109,14 @@ rt::Task<Response> Version::handle(http::Exchange&) {
 
 rt::Task<Response> Metrics::handle(http::Exchange&) {
   co_return Response::text(200, "text/plain; version=0.0.4; charset=utf-8", registry_.expose());
+}
+
+void AdminPages::install(http::Dispatcher& dispatcher) {
+  dispatcher.add_router(router_);
+  dispatcher.set_handler(Operation::health, health_);
+  dispatcher.set_handler(Operation::ready, ready_);
+  dispatcher.set_handler(Operation::version, version_);
+  dispatcher.set_handler(Operation::metrics, metrics_);
 }
 
 }  // namespace leat::admin

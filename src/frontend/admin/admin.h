@@ -2,7 +2,7 @@
 // credentials that open them.
 //
 //   GET /_/v1/health    200 while the process runs
-//   GET /_/v1/ready     200 while it takes requests, 503 while it drains
+//   GET /_/v1/ready     200 while it takes requests; 503 if it drains by the time it is answered
 //   GET /_/v1/version   what it is, as JSON
 //   GET /_/v1/metrics   Prometheus text; /metrics is the same, because every scraper asks there
 //   first
@@ -21,6 +21,7 @@ namespace leat::admin {
 class AdminRouter final : public http::Router {
  public:
   Result<std::optional<http::Operation>> route(const http1::RequestHead& head) const override;
+  std::string_view allowed(const http1::RequestHead&) const override { return "GET, HEAD"; }
 };
 
 // Knows one secret, the admin token; who has none may still come from this machine.
@@ -64,6 +65,23 @@ class Metrics final : public http::Handler {
 
  private:
   metrics::Registry& registry_;
+};
+
+// All of them, as every server has them.
+class AdminPages {
+ public:
+  AdminPages(const bool& draining, std::string_view version, metrics::Registry& registry)
+      : ready_(draining), version_(version), metrics_(registry) {}
+
+  // Lifetime: the pages outlive the dispatcher.
+  void install(http::Dispatcher& dispatcher);
+
+ private:
+  AdminRouter router_;
+  Health health_;
+  Ready ready_;
+  Version version_;
+  Metrics metrics_;
 };
 
 }  // namespace leat::admin

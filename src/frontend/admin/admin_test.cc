@@ -79,8 +79,10 @@ TEST(TokenAuthenticator, WhoSpeaksForOthersIsAnonymous) {
     EXPECT_EQ(who("Host: " + std::string(host) + "\r\n", kHere).value(), AuthKind::anonymous)
         << host;
   }
-  for (const std::string_view field : {"X-Forwarded-For: 10.0.0.7", "Forwarded: for=10.0.0.7",
-                                       "Origin: http://evil.example", "Origin: null"}) {
+  for (const std::string_view field :
+       {"X-Forwarded-For: 10.0.0.7", "Forwarded: for=10.0.0.7", "x-forwarded-host: a",
+        "X-Forwarded-Proto: https", "Via: 1.1 proxy", "X-Real-IP: 10.0.0.7",
+        "Origin: http://evil.example", "Origin: null"}) {
     EXPECT_EQ(who(std::string(kLocal) + std::string(field) + "\r\n", kHere).value(),
               AuthKind::anonymous)
         << field;
@@ -138,13 +140,16 @@ TEST_F(PagesTest, MetricsCountTheRequestsBeforeThem) {
 // Abuse case 52.
 TEST_F(PagesTest, MetricsAreNotForEverybody) {
   EXPECT_EQ(ask("GET", "/metrics", "x-auth: anonymous\r\n").status, 401);
-  EXPECT_EQ(ask("GET", "/_/v1/metrics", "x-auth: anonymous\r\n").status, 401);
+  const Answer refused = ask("GET", "/_/v1/metrics", "x-auth: anonymous\r\n");
+  EXPECT_EQ(refused.status, 401);
+  EXPECT_EQ(refused.field("www-authenticate"), "Bearer");
   EXPECT_EQ(ask("GET", "/_/v1/health", "x-auth: anonymous\r\n").status, 200);
 }
 
 TEST_F(PagesTest, OnlyReadingIsServedAndOnlyOnTheirPaths) {
   for (const std::string_view method : {"PUT", "POST", "DELETE", "OPTIONS"}) {
     EXPECT_EQ(ask(method, "/_/v1/health").status, 405) << method;
+    EXPECT_EQ(ask(method, "/_/v1/health").field("allow"), "GET, HEAD") << method;
   }
   for (const std::string_view path : {"/", "/_/v1/", "/_/v1/health/", "/_/v1/Health",
                                       "/_/v1/%68ealth", "/_/v2/health", "//_/v1/health"}) {

@@ -31,6 +31,7 @@ std::optional<std::uint64_t> BodyReader::left_bytes() const {
 rt::Task<std::size_t> BodyReader::read(MutableBytes target) {
   if (finished_ || target.empty()) co_return std::size_t{0};
   if (broken_) co_return fail(Errc::closed, "read after the body was found broken");
+  pace_.hold();  // `target` is memory that others may be short of
   auto got = co_await read_some(target);
   broken_ = !got;
   received_bytes_ += got.value_or(0);

@@ -37,6 +37,8 @@ rt::Task<void> Connection::serve() {
     if (!has_request) co_return Status{};
     LEAT_CO_TRY(const bool reusable, co_await answer());
     if (!reusable) co_return co_await linger();
+    turn_.answered();
+    if (turn_.is_over()) LEAT_CO_DO(co_await turn_.pass());
   }
 }
 
@@ -91,6 +93,7 @@ rt::Task<bool> Connection::read_head() {
       if (*got == 0) co_return false;
       input_.end += *got;
     } else if (got.error().code() == Errc::would_block) {
+      turn_.renew();
       Status readable = co_await stream_.wait(io::Interest::read);
       if (!readable && readable.error().code() == Errc::timeout) {
         context_.metrics.client_timeouts.add();
@@ -125,7 +128,7 @@ rt::Task<bool> Connection::answer() {
     response = handled ? std::move(*handled) : Response::of_error(handled.error());
     if (!handled && handled.error().code() == Errc::timeout) context_.metrics.client_timeouts.add();
   } else {
-    response = Response::of_error(decision.error());
+    response = context_.dispatcher.refuse(decision.error(), head_);
   }
   bool body_is_read = body.finished();
   if (!body_is_read) {
@@ -136,10 +139,16 @@ rt::Task<bool> Connection::answer() {
     // one.
     response = Response::of_error(Error(Errc::version_not_supported, "this answer needs HTTP/1.1"));
   }
-  const bool reusable = head_.keep_alive && body_is_read && !response.close && !context_.draining;
+  pace.let_go();  // whatever the handler read into is its own again
+  Sender sender(context_, stream_, pace, turn_);
+  const bool is_head = head_.method == http1::Method::head;
+  if (!is_head && sender.begins_cold(response)) {
+    Status ready = co_await sender.prepare(response);
+    if (!ready) response = refusal_of(ready.error());
+  }
+  const bool reusable = head_.keep_alive && body_is_read && !context_.draining;
   write_head(response, reusable);
-  Sender sender(context_, stream_, pace);
-  const bool head_only = head_.method == http1::Method::head || !may_have_body(response.status());
+  const bool head_only = is_head || !may_have_body(response.status());
   Status sent;
   if (head_only || !sender.try_send_now(out_, response)) {
     sent = co_await sender.send(out_, response, head_only);
@@ -147,6 +156,13 @@ rt::Task<bool> Connection::answer() {
   report(decision ? &decision->operation : nullptr, response, began, sent);
   if (!sent) co_return fail(std::move(sent).error());
   co_return reusable;
+}
+
+// The body could not even be begun.
+Response Connection::refusal_of(const Error& error) {
+  context_.logger.error("cannot read what was asked for",
+                        {{"request", request_id_}, {"path", head_.path}, {"error", error}});
+  return Response::of_error(error);
 }
 
 // A body nobody wanted is read to its end when it is short, so that the next request can follow.
@@ -173,7 +189,7 @@ rt::Task<void> Connection::refuse(Error error) {
   head_.path = {};
   Pace pace(context_.options, watch_);
   write_head(response, /*keep_alive=*/false);
-  Sender sender(context_, stream_, pace);
+  Sender sender(context_, stream_, pace, turn_);
   context_.logger.debug("request refused",
                         {{"peer", stream_.peer().to_string()}, {"error", error}});
   const Instant began = context_.clock.now();

@@ -11,6 +11,7 @@
 
 #include "http/body_reader.h"
 #include "http/server_context.h"
+#include "http/turn.h"
 #include "http1/request_head.h"
 #include "io/stream.h"
 #include "io/watchdog.h"
@@ -26,15 +27,11 @@ class Connection {
   rt::Task<void> serve();
 
  private:
-  struct Outcome {
-    const Operation* operation = nullptr;
-    bool reusable = false;
-  };
-
   // False when the client has left between requests, or the server drains.
   rt::Task<bool> read_head();
   rt::Task<bool> answer();
   rt::Task<void> refuse(Error error);
+  Response refusal_of(const Error& error);
   rt::Task<void> linger();
   rt::Task<bool> discard(BodyReader& body);
   void write_head(const Response& response, bool keep_alive);
@@ -50,6 +47,7 @@ class Connection {
   http1::RequestParser parser_;
   http1::RequestHead head_;
   std::uint64_t request_id_ = 0;
+  Turn turn_;
   std::string out_;
 };
 

@@ -30,4 +30,17 @@ Result<Dispatcher::Decision> Dispatcher::decide(const http1::RequestHead& head,
   return Decision{*operation, kind, handler};
 }
 
+Response Dispatcher::refuse(const Error& error, const http1::RequestHead& head) const {
+  Response response = Response::of_error(error);
+  if (error.code() == Errc::unauthenticated) response.add_checked("WWW-Authenticate: Bearer\r\n");
+  if (error.code() != Errc::method_not_allowed) return response;
+  for (const Router* router : routers_) {
+    const auto route = router->route(head);
+    if (route || route.error().code() != Errc::method_not_allowed) continue;
+    response.add_checked(fmt::format("Allow: {}\r\n", router->allowed(head)));
+    break;
+  }
+  return response;
+}
+
 }  // namespace leat::http

@@ -25,6 +25,10 @@ class Router {
   // Nothing when the path is not this router's.
   // Errors: method_not_allowed, not_implemented, bad_request for a path that is.
   virtual Result<std::optional<Operation>> route(const http1::RequestHead& head) const = 0;
+
+  // The methods that route() would not have refused, for the Allow field: "GET, HEAD".
+  // Requires: route() has answered method_not_allowed.
+  virtual std::string_view allowed(const http1::RequestHead& head) const = 0;
 };
 
 class Authenticator {
@@ -61,6 +65,9 @@ class Dispatcher {
   // Everything that is decided before a byte of the body is read.
   // Errors: those of Router and Authenticator; not_found, denied, unauthenticated, not_implemented.
   Result<Decision> decide(const http1::RequestHead& head, const io::Address& peer) const;
+
+  // The answer to a request that decide() refused, with the fields that belong to its status.
+  Response refuse(const Error& error, const http1::RequestHead& head) const;
 
  private:
   const Authenticator& authenticator_;

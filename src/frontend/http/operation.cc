@@ -16,6 +16,9 @@ struct Access {
 
 constexpr Access kEverybody{true, true, true};
 constexpr Access kOperators{false, true, true};
+// A proxy on this machine that adds no field of its own cannot be told from a person on it: what
+// destroys is for those who prove that they may.
+constexpr Access kTokenHolders{false, false, true};
 
 Access access_to(Operation operation) {
   switch (operation) {
@@ -26,8 +29,17 @@ Access access_to(Operation operation) {
     // `leat share` is a choice to show a folder to whoever reaches the address it listens on;
     // writing is a second choice, and without it these two have no route.
     case Operation::read_file: return kEverybody;
-    case Operation::write_file: return kOperators;
-    case Operation::delete_file: return kOperators;
+    case Operation::write_file:
+    case Operation::delete_file: return kTokenHolders;
+    case Operation::list_buckets: return kTokenHolders;
+    case Operation::create_bucket: return kTokenHolders;
+    case Operation::remove_bucket: return kTokenHolders;
+    case Operation::list_objects: return kTokenHolders;
+    case Operation::read_object: return kTokenHolders;
+    case Operation::write_object: return kTokenHolders;
+    case Operation::remove_object: return kTokenHolders;
+    case Operation::change_object: return kTokenHolders;
+    case Operation::list_disks: return kOperators;
   }
   LEAT_CHECK(false);
 }

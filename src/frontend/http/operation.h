@@ -14,14 +14,23 @@
 namespace leat::http {
 
 // X(name): the name is also the label in metrics and logs.
-#define LEAT_OPERATIONS(X)                                  \
-  X(health)      /* is the process alive */                 \
-  X(ready)       /* does it take requests */                \
-  X(version)     /* what is it */                           \
-  X(metrics)     /* Prometheus text */                      \
-  X(read_file)   /* leat share: GET and HEAD of a file */   \
-  X(write_file)  /* leat share --writable: PUT of a file */ \
-  X(delete_file) /* leat share --writable: DELETE of a file */
+#define LEAT_OPERATIONS(X)                                          \
+  X(health)       /* is the process alive */                        \
+  X(ready)        /* does it take requests */                       \
+  X(version)      /* what is it */                                  \
+  X(metrics)      /* Prometheus text */                             \
+  X(read_file)    /* leat share: GET and HEAD of a file */          \
+  X(write_file)   /* leat share --writable: PUT of a file */        \
+  X(delete_file)  /* leat share --writable: DELETE of a file */     \
+  X(list_buckets) /* names, properties and counts of all buckets */ \
+  X(create_bucket)                                                  \
+  X(remove_bucket)                                                  \
+  X(list_objects) /* keys of a bucket */                            \
+  X(read_object)  /* GET and HEAD */                                \
+  X(write_object)                                                   \
+  X(remove_object)                                                  \
+  X(change_object) /* bring back, copy */                           \
+  X(list_disks)    /* how each disk is */
 
 enum class Operation : std::uint8_t {
 #define LEAT_X(name) name,
@@ -37,8 +46,8 @@ constexpr std::size_t kOperationCount = 0 LEAT_OPERATIONS(LEAT_X);
 enum class AuthKind : std::uint8_t {
   anonymous,     // nothing was presented, and it may come from anywhere
   same_machine,  // nothing was presented, but it comes from this machine, not through a browser's
-                 // trick
-  admin_token,   // the bearer token that `leat serve` made
+                 // trick, and not through a proxy that says so
+  admin_token,   // the bearer token of this server
 };
 constexpr std::size_t kAuthKindCount = 3;
 

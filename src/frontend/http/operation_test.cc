@@ -26,8 +26,17 @@ constexpr std::array<Row, kOperationCount> kTable = {{
     {Operation::version, {true, true, true}},
     {Operation::metrics, {false, true, true}},
     {Operation::read_file, {true, true, true}},
-    {Operation::write_file, {false, true, true}},
-    {Operation::delete_file, {false, true, true}},
+    {Operation::write_file, {false, false, true}},
+    {Operation::delete_file, {false, false, true}},
+    {Operation::list_buckets, {false, false, true}},
+    {Operation::create_bucket, {false, false, true}},
+    {Operation::remove_bucket, {false, false, true}},
+    {Operation::list_objects, {false, false, true}},
+    {Operation::read_object, {false, false, true}},
+    {Operation::write_object, {false, false, true}},
+    {Operation::remove_object, {false, false, true}},
+    {Operation::change_object, {false, false, true}},
+    {Operation::list_disks, {false, true, true}},
 }};
 
 TEST(Operation, PermitsExactlyWhatTheTableSays) {
@@ -146,6 +155,7 @@ TEST(Dispatcher, AnOperationWithoutAHandlerIsNotImplementedForThoseWhoMayAsk) {
 // Answers for one path and refuses every method but GET on it.
 class PickyRouter final : public Router {
  public:
+  std::string_view allowed(const http1::RequestHead&) const override { return "GET"; }
   Result<std::optional<Operation>> route(const http1::RequestHead& head) const override {
     if (head.path != "/health") return std::nullopt;
     if (head.method != http1::Method::get) return fail(Errc::method_not_allowed);

@@ -41,6 +41,14 @@ class BodySource {
 
   // The next bytes, valid until the next call; empty at the end.
   virtual rt::Task<Bytes> next() = 0;
+
+  // Where the last bytes stand in a file, if its pages are sure to be in memory and unchanged: they
+  // may then be sent without a copy.
+  struct InFile {
+    std::shared_ptr<const io::File> file;
+    std::uint64_t offset = 0;
+  };
+  virtual std::optional<InFile> in_file() const { return std::nullopt; }
 };
 
 struct StreamBody {
@@ -73,9 +81,6 @@ class Response {
   // The Content-Length of a HEAD answer or of a body-less one, when it is not the body's own.
   std::optional<std::uint64_t> declared_length;
   Body body;
-
-  // The connection is of no more use after this answer (the request was not read to its end).
-  bool close = false;
 
  private:
   int status_;

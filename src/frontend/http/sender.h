@@ -3,32 +3,44 @@
 //
 // Memory goes out with the head in one call. File bytes that are in the page cache are sent by the
 // kernel (sendfile); cold ones are read ahead and written, so that a disk never stalls the shard.
-// After kTurnBytes the other clients of the shard get their turn.
+// The other clients of the shard get their turn in between (http/turn.h).
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 #include "http/pace.h"
 #include "http/response.h"
 #include "http/server_context.h"
+#include "http/turn.h"
+#include "io/read_ahead.h"
 
 namespace leat::http {
 
 class Sender {
  public:
-  // How much one connection may send before the others are looked at.
-  static constexpr std::size_t kTurnBytes = 8 * kMiB;
+  // How much is given to the kernel in one call.
+  static constexpr std::size_t kCallBytes = 8 * kMiB;
+  // Pieces of a stream from this size on are sent by the kernel, if they can be.
+  static constexpr std::size_t kSendFileMin = 32 * kKiB;
   // How far one look at the page cache reaches.
   static constexpr std::uint64_t kWindowBytes = 8 * kMiB;
   // How long a cold read goes on before the page cache is looked at again.
   static constexpr std::uint64_t kColdRunBytes = 64 * kMiB;
 
-  Sender(ServerContext& context, io::Stream& stream, Pace& pace)
-      : context_(context), stream_(stream), pace_(pace) {}
+  Sender(ServerContext& context, io::Stream& stream, Pace& pace, Turn& turn)
+      : context_(context), stream_(stream), pace_(pace), turn_(turn) {}
 
   // Most answers are small and fit the socket's buffer: true if the head and a body from memory are
   // sent. Otherwise send() goes on from where this stopped.
   bool try_send_now(std::string_view head, const Response& response);
+
+  // True if the body begins with bytes that are not in the page cache.
+  bool begins_cold(const Response& response);
+
+  // Reads the first of them, so that a failure can still be answered as one.
+  // Requires: begins_cold(). Errors: busy, io, corrupt.
+  rt::Task<void> prepare(const Response& response);
 
   // Sends head and body; the head alone when `head_only`.
   // Errors: closed, timeout (the client); io, corrupt (the body: the connection must be broken
@@ -40,15 +52,22 @@ class Sender {
   rt::Task<void> send_file(const FileBody& body);
   rt::Task<std::uint64_t> send_cached(const FileBody& body, std::uint64_t done,
                                       std::uint64_t window);
-  rt::Task<void> send_cold(const FileBody& body, std::uint64_t done, std::uint64_t length);
+  void start_cold(const FileBody& body, std::uint64_t done);
+  rt::Task<std::uint64_t> send_cold();
   rt::Task<void> send_stream(StreamBody& body);
-  rt::Task<void> take_turns(std::size_t sent);
+  rt::Task<void> send_piece(Bytes bytes, const BodySource& source);
+  void count(std::size_t sent);
+  rt::Task<void> wait_for_room();
 
   ServerContext& context_;
   io::Stream& stream_;
   Pace& pace_;
-  std::size_t sent_of_memory_ = 0;  // by try_send_now()
-  std::size_t sent_this_turn_ = 0;
+  Turn& turn_;
+  std::size_t sent_of_memory_ = 0;       // by try_send_now()
+  std::uint64_t warm_bytes_ = 0;         // from the beginning, seen by begins_cold()
+  std::optional<io::ReadAhead> reader_;  // of the cold run that is being sent
+  Bytes read_;                           // by prepare(), not yet sent
+  std::uint64_t run_bytes_ = 0;
 };
 
 }  // namespace leat::http

@@ -7,6 +7,7 @@ namespace leat::http {
 namespace {
 
 constexpr Duration kPauseWhenBusy = std::chrono::milliseconds(100);
+constexpr unsigned kAcceptsInARow = 16;
 
 }  // namespace
 
@@ -31,7 +32,9 @@ void Server::serve(std::unique_ptr<io::Listener> listener) {
 // Inside the gate, too: drain() returns only when nobody uses the listeners any more.
 rt::Task<void> Server::accept_loop(io::Listener& listener, rt::Gate::Pass pass) {
   const rt::Gate::Pass accepting = std::move(pass);
-  while (true) {
+  for (unsigned count = 1;; ++count) {
+    // While clients queue up, accepting never waits; those that are in want their turn.
+    if (count % kAcceptsInARow == 0) LEAT_CO_DO(co_await rt::yield());
     auto stream = co_await listener.accept();
     if (!stream) {
       // Accepting fails for want of descriptors, and for errors of connections that died early:

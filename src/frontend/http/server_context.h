@@ -53,6 +53,8 @@ struct ServerContext {
   std::uint64_t next_request_id;  // starts at random, so that ids differ between runs and shards
   DateCache date = {};
   bool draining = false;
+  std::size_t reported_buffers = 0;  // what the metrics know of body_buffers
+  std::size_t reported_waiting = 0;
 };
 
 }  // namespace leat::http

@@ -16,6 +16,12 @@ ServerMetrics::ServerMetrics(metrics::Registry& registry)
                                           "Requests that were not HTTP as Leat accepts it.")),
       client_timeouts(registry.counter("leat_http_client_timeouts_total",
                                        "Connections ended because the client was too slow.")),
+      clients_cut(registry.counter(
+          "leat_http_clients_cut_total",
+          "Slow clients cut because other bodies waited for the buffers they held.")),
+      body_buffers(registry.gauge("leat_http_body_buffers", "Body buffers in use.")),
+      body_buffers_wanted(
+          registry.gauge("leat_http_body_buffers_wanted", "Bodies that wait for a buffer.")),
       broken_responses(registry.counter("leat_http_broken_responses_total",
                                         "Answers broken off after their head was sent.")),
       received_bytes(registry.counter("leat_http_received_bytes_total",

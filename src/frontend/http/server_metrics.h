@@ -21,7 +21,10 @@ class ServerMetrics {
   metrics::Counter& connections_refused;  // over connections_max, or no descriptor left
   metrics::Counter& malformed_requests;
   metrics::Counter& client_timeouts;
-  metrics::Counter& broken_responses;  // the body failed after the head was sent
+  metrics::Counter& clients_cut;        // slow ones whose buffers others waited for
+  metrics::Gauge& body_buffers;         // in use
+  metrics::Gauge& body_buffers_wanted;  // bodies that wait for one
+  metrics::Counter& broken_responses;   // the body failed after the head was sent
   metrics::Counter& received_bytes;
   metrics::Counter& sent_bytes;
   metrics::Counter& cold_read_bytes;

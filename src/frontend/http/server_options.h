@@ -16,8 +16,8 @@ struct ServerOptions {
   Duration idle_timeout = std::chrono::seconds(75);  // between requests
   Duration head_timeout = std::chrono::seconds(10);  // from a head's first byte to its last
 
-  // While a body moves, a client may keep us waiting this long in sum, plus the time its bytes
-  // would take at the slowest rate we accept.
+  // While a body moves, a client may keep us waiting this long; bytes that move earn back the time
+  // they would take at the slowest rate we accept, up to the whole grace.
   Duration body_grace = std::chrono::seconds(30);
   std::uint64_t body_rate_min_bytes = 16 * 1024;
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "http/turn.h"
 #include "support/http_world.h"
 
 namespace leat::http {
@@ -246,17 +247,6 @@ TEST_F(ServerTest, AHandlersErrorIsAnAnswerAndTheConnectionGoesOn) {
   EXPECT_EQ(client.ask(kGet).status, 200);
 }
 
-TEST_F(ServerTest, AHandlerMayCloseTheConnection) {
-  http.handle(Operation::version, [](Exchange&) -> rt::Task<Response> {
-    Response response(204);
-    response.close = true;
-    co_return response;
-  });
-  RawClient client(http);
-  EXPECT_EQ(client.ask("GET /version HTTP/1.1\r\nHost: s\r\n\r\n").field("connection"), "close");
-  EXPECT_TRUE(client.wait_end());
-}
-
 TEST_F(ServerTest, AnswersWithoutContentHaveNoFraming) {
   for (const int status : {204, 304}) {
     http.handle(Operation::version, [status](Exchange&) { return answer(status); });
@@ -286,6 +276,26 @@ TEST_F(ServerTest, AFileIsSentByteForByteInWindows) {
   ASSERT_TRUE(client.wait_end());
   EXPECT_EQ(client.answers().whole.size(), 1U) << "the answer from before, and no second one";
   EXPECT_EQ(http.metrics.broken_responses.value(), 1U);
+}
+
+// Everything it asks for is there, and everything it is answered fits: it never waits.
+TEST_F(ServerTest, APipelineOfSmallRequestsLetsTheShardsOtherTasksRun) {
+  int ran_after = 0;
+  http.handle(Operation::read_file, [&](Exchange&) {
+    if (++count == 1) {
+      EXPECT_TRUE(http.world.shard().deliver([&] { ran_after = count; }));
+    }
+    return answer(204);
+  });
+  RawClient client(http);
+  std::string requests;
+  for (int i = 0; i < 300; ++i) {
+    requests += kGet;
+  }
+  client.send(requests);
+  ASSERT_TRUE(client.wait_answers(300));
+  EXPECT_GT(ran_after, 0);
+  EXPECT_LE(ran_after, static_cast<int>(Turn::kRequests));
 }
 
 TEST_F(ServerTest, AnIdleConnectionHoldsNoBuffer) {

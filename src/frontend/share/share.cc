@@ -2,10 +2,7 @@
 
 #include <array>
 
-#include "http1/conditional.h"
-#include "http1/date.h"
-#include "http1/head_writer.h"
-#include "http1/range.h"
+#include "http/representation.h"
 #include "http1/uri.h"
 
 namespace leat::share {
@@ -41,17 +38,6 @@ std::string_view content_type_of(std::string_view path) {
   return "application/octet-stream";
 }
 
-// Everything about the version that is served; the values are ours, so they need no check.
-void add_identity(Response& response, const folder::OpenFile& file, std::string_view path) {
-  std::string fields;
-  fields.reserve(192);
-  fields.append("ETag: ").append(file.etag).append("\r\nLast-Modified: ");
-  fields.append(http1::DateText(file.info.modified).text());
-  fields.append("\r\nAccept-Ranges: bytes\r\nContent-Type: ").append(content_type_of(path));
-  fields.append("\r\n");
-  response.add_checked(fields);
-}
-
 void set_body(Response& response, const folder::Folder& folder, const folder::OpenFilePtr& file,
               std::uint64_t offset, std::uint64_t length) {
   if (file->file == nullptr) {
@@ -66,48 +52,28 @@ void set_body(Response& response, const folder::Folder& folder, const folder::Op
                                  .is_warm = folder.is_warm(*file)};
 }
 
-// The Range field, unless If-Range says that it was meant for another version: then the client has
-// the beginning of that one and must get all of this. Only an entity tag names a version exactly.
-std::string_view range_of(const http1::RequestHead& head, const folder::OpenFile& file) {
-  const auto meant_for = head.headers.find("if-range");
-  if (meant_for && *meant_for != file.etag) return "";
-  return head.headers.find(http1::Header::range).value_or("");
-}
-
 Result<Response> answer_read(const http1::RequestHead& head, const folder::Folder& folder,
                              const folder::OpenFilePtr& file, std::string_view path) {
-  LEAT_TRY(const auto conditions, http1::conditions_of(head.headers));
-  const http1::Selected selected{
-      .exists = true, .etag = file->etag, .last_modified = file->info.modified};
-  switch (http1::evaluate(conditions, selected, head.method)) {
-    case http1::Verdict::proceed: break;
-    case http1::Verdict::precondition_failed: return fail(Errc::precondition_failed);
-    case http1::Verdict::not_modified: {
-      Response unchanged(304);
-      add_identity(unchanged, *file, path);
-      return unchanged;
+  const http::Representation selected{.etag = file->etag,
+                                      .modified = file->info.modified,
+                                      .size_bytes = file->info.size_bytes,
+                                      .content_type = content_type_of(path)};
+  LEAT_TRY(http::ReadAnswer answer, http::answer_read(head, selected));
+  if (answer.range) {
+    set_body(answer.response, folder, file, answer.range->offset, answer.range->length);
+  }
+  return std::move(answer.response);
+}
+
+// A condition that is ignored is worse than one that is refused: the client relies on it.
+Status refuse_conditions(const http1::RequestHead& head) {
+  for (const auto condition : {http1::Header::if_match, http1::Header::if_none_match,
+                               http1::Header::if_unmodified_since}) {
+    if (head.headers.find(condition)) {
+      return fail(Errc::not_implemented, "conditional changes of a shared folder");
     }
   }
-  const std::uint64_t size = file->info.size_bytes;
-  const auto range = http1::parse_range(range_of(head, *file), size);
-  std::string content_range;
-  if (range.kind != http1::RangeChoice::Kind::whole) {
-    content_range = "Content-Range: ";
-    http1::append_content_range(content_range, range, size);
-    content_range += "\r\n";
-  }
-  if (range.kind == http1::RangeChoice::Kind::unsatisfiable) {
-    Response outside = Response::of_error(Error(Errc::range_not_satisfiable));
-    outside.add_checked(content_range);
-    return outside;
-  }
-  const bool whole = range.kind == http1::RangeChoice::Kind::whole;
-  Response response(whole ? 200 : 206);
-  add_identity(response, *file, path);
-  response.add_checked(content_range);
-  const std::uint64_t length = whole ? size : range.last - range.first + 1;
-  if (length > 0) set_body(response, folder, file, range.first, length);
-  return response;
+  return {};
 }
 
 }  // namespace
@@ -146,14 +112,14 @@ rt::Task<Response> ReadFile::handle(http::Exchange& exchange) {
 rt::Task<Response> WriteFile::handle(http::Exchange& exchange) {
   const http1::RequestHead& head = exchange.head;
   LEAT_CO_TRY(std::string path, name_of(head));
-  for (const auto condition : {http1::Header::if_match, http1::Header::if_none_match,
-                               http1::Header::if_unmodified_since}) {
-    if (head.headers.find(condition)) {
-      co_return fail(Errc::not_implemented, "conditional writes to a shared folder");
-    }
+  LEAT_CO_DO(refuse_conditions(head));
+  // The body would be a part, and be stored as the whole (RFC 9110, 14.5).
+  if (head.headers.find("content-range")) {
+    co_return fail(Errc::bad_request, "a part of a file cannot be written");
   }
   if (!head.content_length && !head.chunked) co_return fail(Errc::length_required);
-  LEAT_CO_TRY(const auto upload, co_await folder::Upload::begin(state_, tools_));
+  if (head.content_length.value_or(0) > size_max_) co_return fail(Errc::too_large);
+  LEAT_CO_TRY(const auto upload, co_await folder::Upload::begin(folder_.state(), tools_));
   io::WriteBehind& writer = upload->writer();
   bool at_end = false;
   while (!at_end) {
@@ -164,9 +130,12 @@ rt::Task<Response> WriteFile::handle(http::Exchange& exchange) {
       filled += got;
       at_end = got == 0;
     }
+    if (writer.size_bytes() + filled > size_max_) co_return fail(Errc::too_large);
     writer.commit(filled);
   }
-  LEAT_CO_TRY(const bool replaced, co_await upload->publish(std::move(path)));
+  auto published = co_await upload->publish(path);
+  folder_.forget(path);
+  LEAT_CO_TRY(const bool replaced, std::move(published));
   Response response(replaced ? 200 : 201);
   response.add_checked("x-leat-durability: sync\r\n");
   co_return response;
@@ -174,6 +143,7 @@ rt::Task<Response> WriteFile::handle(http::Exchange& exchange) {
 
 rt::Task<Response> DeleteFile::handle(http::Exchange& exchange) {
   LEAT_CO_TRY(std::string path, name_of(exchange.head));
+  LEAT_CO_DO(refuse_conditions(exchange.head));
   LEAT_CO_DO(co_await folder_.remove(std::move(path)));
   co_return Response(204);
 }

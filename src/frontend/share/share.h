@@ -17,6 +17,9 @@ class ShareRouter final : public http::Router {
  public:
   explicit ShareRouter(bool writable) : writable_(writable) {}
   Result<std::optional<http::Operation>> route(const http1::RequestHead& head) const override;
+  std::string_view allowed(const http1::RequestHead&) const override {
+    return writable_ ? "GET, HEAD, PUT, DELETE" : "GET, HEAD";
+  }
 
  private:
   bool writable_;
@@ -33,12 +36,15 @@ class ReadFile final : public http::Handler {
 
 class WriteFile final : public http::Handler {
  public:
-  WriteFile(folder::FolderState& state, folder::UploadTools tools) : state_(state), tools_(tools) {}
+  // Larger files than `size_max` are refused: before they are sent, if their length is known.
+  WriteFile(folder::Folder& folder, folder::UploadTools tools, std::uint64_t size_max)
+      : folder_(folder), tools_(tools), size_max_(size_max) {}
   rt::Task<http::Response> handle(http::Exchange& exchange) override;
 
  private:
-  folder::FolderState& state_;
+  folder::Folder& folder_;
   folder::UploadTools tools_;
+  std::uint64_t size_max_;
 };
 
 class DeleteFile final : public http::Handler {

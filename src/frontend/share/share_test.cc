@@ -54,6 +54,18 @@ TEST_F(ShareTest, HeadSaysWhatGetWouldSend) {
   }
 }
 
+TEST_F(ShareTest, HeadIgnoresRangesAndReadsNothing) {
+  for (const std::string_view range : {"bytes=0-0", "bytes=9999999-"}) {
+    const Answer head = site.ask("HEAD", "/d/large.tar", "Range: " + std::string(range) + "\r\n");
+    EXPECT_EQ(head.status, 200) << range;
+    EXPECT_EQ(head.field("content-length"), "700000") << range;
+    EXPECT_EQ(head.field("content-range"), "(none)") << range;
+  }
+  const std::uint64_t reads = disk().calls(sim::DiskCall::read);
+  EXPECT_EQ(site.ask("HEAD", "/d/large.tar").status, 200);
+  EXPECT_EQ(disk().calls(sim::DiskCall::read), reads);
+}
+
 TEST_F(ShareTest, TheQueryIsNoPartOfTheName) {
   EXPECT_EQ(site.get("/small.txt?x=/../y").body, small);
 }
@@ -182,10 +194,12 @@ TEST_F(ShareTest, TheNativeApiIsNotAFolder) {
 TEST_F(ShareTest, AReadOnlyFolderIsNotWritten) {
   Site readers(/*writable=*/false);
   for (const std::string_view method : {"PUT", "DELETE", "POST", "OPTIONS"}) {
-    EXPECT_EQ(readers.ask(method, "/small.txt", "", "x").status, 405) << method;
+    const Answer refused = readers.ask(method, "/small.txt", "", "x");
+    EXPECT_EQ(refused.status, 405) << method;
+    EXPECT_EQ(refused.field("allow"), "GET, HEAD") << method;
   }
   EXPECT_EQ(readers.http->world.disk("server").list(".").value().size(), 0U);
-  EXPECT_EQ(site.ask("POST", "/small.txt").status, 405);
+  EXPECT_EQ(site.ask("POST", "/small.txt").field("allow"), "GET, HEAD, PUT, DELETE");
 }
 
 TEST_F(ShareTest, PutSaysWhetherItReplacedAndHowDurableItIs) {
@@ -213,7 +227,28 @@ TEST_F(ShareTest, AConditionOnAWriteIsRefusedAndNotIgnored) {
   for (const std::string_view field :
        {"If-Match: *", "If-None-Match: *", "If-Unmodified-Since: Wed, 01 Jan 2025 00:00:00 GMT"}) {
     EXPECT_EQ(site.ask("PUT", "/small.txt", std::string(field) + "\r\n", "x").status, 501) << field;
+    EXPECT_EQ(site.ask("DELETE", "/small.txt", std::string(field) + "\r\n").status, 501) << field;
   }
+  EXPECT_EQ(site.get("/small.txt").body, small);
+}
+
+TEST_F(ShareTest, AFileThatIsTooLargeIsRefusedAndLeavesNothing) {
+  EXPECT_EQ(site.put("/max", std::string(Site::kPutMaxBytes, 'x')).status, 201);
+  RawClient client(*site.http);
+  const Answer known = client.ask(
+      "PUT /more HTTP/1.1\r\nHost: s\r\nContent-Length: 1000001\r\nExpect: 100-continue\r\n\r\n");
+  EXPECT_EQ(known.status, 413) << "before a byte of it was sent";
+  RawClient chunks(*site.http);
+  chunks.send("PUT /more HTTP/1.1\r\nHost: s\r\nTransfer-Encoding: chunked\r\n\r\nf4241\r\n" +
+              std::string(1'000'001, 'x') + "\r\n0\r\n\r\n");
+  ASSERT_TRUE(chunks.wait_answers(1));
+  EXPECT_EQ(chunks.answers().statuses(), "413");
+  site.http->world.run_for(1s);
+  EXPECT_EQ(disk().list(".").value(), (std::vector<std::string>{"d", "max", "small.txt"}));
+}
+
+TEST_F(ShareTest, APartIsNotStoredAsTheWhole) {
+  EXPECT_EQ(site.ask("PUT", "/small.txt", "Content-Range: bytes 0-0/10\r\n", "x").status, 400);
   EXPECT_EQ(site.get("/small.txt").body, small);
 }
 
@@ -243,11 +278,15 @@ TEST_F(ShareTest, ABrokenChunkChangesNothing) {
 }
 
 TEST_F(ShareTest, AFailedSyncIsAnErrorAndTheOldFileStays) {
+  disk().set_capacity(1);
+  EXPECT_EQ(site.put("/small.txt", "new").status, 507);
+  disk().set_capacity(sim::SimDisk::kDefaultCapacityBytes);
   disk().faults().add({.call = sim::DiskCall::sync, .nth = 1});
   EXPECT_EQ(site.put("/small.txt", "new").status, 500);
   EXPECT_EQ(site.get("/small.txt").body, small);
-  disk().set_capacity(1);
-  EXPECT_EQ(site.put("/small.txt", "new").status, 507);
+  EXPECT_EQ(site.put("/small.txt", "new").status, 503) << "no more changes";
+  EXPECT_EQ(site.ask("DELETE", "/small.txt").status, 503);
+  EXPECT_EQ(site.get("/small.txt").body, small);
 }
 
 TEST_F(ShareTest, DeleteRemovesAFileOnce) {

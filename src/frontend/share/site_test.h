@@ -13,6 +13,7 @@ namespace leat::share {
 class Site {
  public:
   static constexpr std::uint64_t kSmallMaxBytes = 1000;
+  static constexpr std::uint64_t kPutMaxBytes = 1'000'000;
 
   // `disk` null: the simulated one. Lifetime: `disk` outlives the site.
   explicit Site(bool writable, io::Disk* disk = nullptr) : router_(writable) {
@@ -24,11 +25,13 @@ class Site {
         chosen, pool_, folder::FolderOptions{.small_max_bytes = kSmallMaxBytes});
     folder = std::make_unique<folder::Folder>(*state, http->world.clock("server"));
     read_ = std::make_unique<ReadFile>(*folder);
-    write_ = std::make_unique<WriteFile>(
-        *state, folder::UploadTools{.shard = http->world.shard(),
-                                    .file_io = http->world.file_io("server"),
-                                    .buffers = http->body_buffers,
-                                    .rng = http->world.rng()});
+    write_ =
+        std::make_unique<WriteFile>(*folder,
+                                    folder::UploadTools{.shard = http->world.shard(),
+                                                        .file_io = http->world.file_io("server"),
+                                                        .buffers = http->body_buffers,
+                                                        .rng = http->world.rng()},
+                                    kPutMaxBytes);
     delete_ = std::make_unique<DeleteFile>(*folder);
     http->handle(http::Operation::read_file, *read_);
     http->handle(http::Operation::write_file, *write_);

@@ -59,6 +59,15 @@ Status refuse_extras(const CLI::App& app) {
   return fail(Errc::bad_request, fmt::format("unexpected argument {}", extras.front()));
 }
 
+Status check_count(const Grammar& grammar, const std::vector<std::string>& words) {
+  if (words.size() < grammar.positionals_min) {
+    return fail(Errc::bad_request, fmt::format("{} is missing", grammar.positional));
+  }
+  if (words.size() <= grammar.positionals_max) return {};
+  return fail(Errc::bad_request,
+              fmt::format("unexpected argument {}", words[grammar.positionals_max]));
+}
+
 }  // namespace
 
 Result<Arguments> parse_arguments(const Grammar& grammar, const std::vector<std::string>& words) {
@@ -68,10 +77,7 @@ Result<Arguments> parse_arguments(const Grammar& grammar, const std::vector<std:
   app.footer(std::string(grammar.epilogue));
   Arguments arguments;
   if (!grammar.positional.empty()) {
-    app.add_option(std::string(grammar.positional), arguments.positionals)
-        ->expected(static_cast<int>(grammar.positionals_min),
-                   static_cast<int>(grammar.positionals_max))
-        ->required(grammar.positionals_min > 0);
+    app.add_option(std::string(grammar.positional), arguments.positionals);
   }
   std::map<std::string, bool> switched;
   for (const Switch& s : grammar.switches) {
@@ -99,6 +105,7 @@ Result<Arguments> parse_arguments(const Grammar& grammar, const std::vector<std:
     return fail(Errc::bad_request, error.what());
   }
   LEAT_DO(refuse_extras(app));
+  LEAT_DO(check_count(grammar, arguments.positionals));
   for (const auto& [flag, on] : switched) {
     if (on) arguments.switches.insert(flag);
   }

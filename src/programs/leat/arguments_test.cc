@@ -38,8 +38,8 @@ TEST(Arguments, AMistypedFlagNamesTheNearestOne) {
 }
 
 TEST(Arguments, TooFewAndTooManyPositionalsAreErrors) {
-  EXPECT_FALSE(parse({}).has_value());
-  EXPECT_FALSE(parse({"a", "b", "c"}).has_value());
+  EXPECT_EQ(parse({}).error().detail(), "DIR is missing");
+  EXPECT_EQ(parse({"a", "b", "c"}).error().detail(), "unexpected argument c");
 }
 
 TEST(Arguments, AnEmptyValueIsAValue) {

@@ -2,19 +2,13 @@
 
 #include <fmt/format.h>
 
+#include "leat/token.h"
+
 namespace leat::programs {
 namespace {
 
 constexpr std::string_view kLockName = "leat.lock";
 constexpr std::string_view kTokenName = "admin-token";
-
-Result<std::string> read_all(const io::File& file) {
-  LEAT_TRY(const io::FileInfo info, file.info());
-  std::string text(info.size_bytes, '\0');
-  LEAT_TRY(const std::size_t got, file.read_at(0, std::as_writable_bytes(std::span(text))));
-  text.resize(got);
-  return text;
-}
 
 }  // namespace
 
@@ -38,7 +32,9 @@ Result<DataDirectory> DataDirectory::take(io::Disk& disk, const std::string& pat
 Result<std::string> DataDirectory::secret_file(const std::string& name,
                                                const std::function<Result<std::string>()>& make) {
   const std::string path = fmt::format("{}/{}", path_, name);
-  if (auto existing = disk_->open(path, io::OpenMode::read)) return read_all(**existing);
+  auto existing = io::read_text(*disk_, path);
+  // Only a secret that is not there is made; one that cannot be read must not be replaced.
+  if (existing || existing.error().code() != Errc::not_found) return existing;
   LEAT_TRY(std::string text, make());
   // Written beside and renamed: a crash leaves no half secret.
   const std::string fresh = path + ".new";
@@ -52,9 +48,7 @@ Result<std::string> DataDirectory::secret_file(const std::string& name,
 }
 
 Result<log::Secret> DataDirectory::admin_token(io::Rng& rng) {
-  auto make = [&rng]() -> Result<std::string> {
-    return fmt::format("{:016x}{:016x}", rng.next(), rng.next());
-  };
+  auto make = [&rng]() -> Result<std::string> { return fresh_token(rng); };
   LEAT_TRY(std::string text, secret_file(std::string(kTokenName), make));
   if (text.size() < 16) {
     return fail(Errc::corrupt,

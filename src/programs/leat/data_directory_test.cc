@@ -49,6 +49,20 @@ TEST(DataDirectory, MakesTheAdminTokenOnceAndKeepsItThroughACrash) {
   EXPECT_EQ(again->admin_token(rng)->reveal(), made);
 }
 
+TEST(DataDirectory, ASecretThatCannotBeReadIsReportedAndNotReplaced) {
+  sim::SimWorld world(3);
+  sim::SimDisk& disk = world.disk("node");
+  io::SeededRng rng(1);
+  auto directory = DataDirectory::take(disk, "/d");
+  ASSERT_TRUE(directory.has_value());
+  const std::string made(directory->admin_token(rng)->reveal());
+  for (const int error : {EACCES, EMFILE, EIO}) {
+    disk.faults().add({.call = sim::DiskCall::open, .posix_errno = error, .nth = 1});
+    EXPECT_EQ(directory->admin_token(rng).error().code(), errc_from_errno(error));
+    EXPECT_EQ(directory->admin_token(rng)->reveal(), made);
+  }
+}
+
 TEST(DataDirectory, AFullDiskIsReportedAndLeavesNoHalfToken) {
   sim::SimWorld world(3);
   sim::SimDisk& disk = world.disk("node");

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <stdexcept>
 
 #include "config/nearest.h"
 #include "leat/command.h"
@@ -56,5 +57,12 @@ Exit run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error value, not the end of the process
-  return static_cast<int>(leat::programs::run(argc, argv));
+  try {
+    return static_cast<int>(leat::programs::run(argc, argv));
+  } catch (const std::runtime_error& error) {
+    // Leat throws nothing, but the libraries below throw when the machine refuses a thread or a
+    // descriptor at the start.
+    fmt::print(stderr, "leat: the machine has no room for another process: {}\n", error.what());
+    return static_cast<int>(leat::programs::Exit::temporary);
+  }
 }

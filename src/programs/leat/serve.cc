@@ -3,39 +3,36 @@
 #include "admin/admin.h"
 #include "leat/arguments.h"
 #include "leat/data_directory.h"
+#include "leat/node_store.h"
 #include "leat/server_process.h"
 #include "leat/settings.h"
 #include "leat/subcommands.h"
 #include "leat/table.h"
 #include "leat/tls_setup.h"
+#include "leat/token.h"
 #include "leat/version.h"
+#include "native/native.h"
 
 namespace leat::programs {
 namespace {
 
-class AdminSite final : public Site {
+class StoreSite final : public Site {
  public:
-  AdminSite(const ShardTools& tools, metrics::Registry& registry)
-      : ready_(tools.draining), version_(kVersion), metrics_(registry) {}
+  StoreSite(const ShardTools& tools, metrics::Registry& registry, store::ShardStore& store)
+      : pages_(tools.draining, kVersion, registry), api_(store) {}
 
   void install(http::Dispatcher& dispatcher) override {
-    dispatcher.add_router(router_);
-    dispatcher.set_handler(http::Operation::health, health_);
-    dispatcher.set_handler(http::Operation::ready, ready_);
-    dispatcher.set_handler(http::Operation::version, version_);
-    dispatcher.set_handler(http::Operation::metrics, metrics_);
+    pages_.install(dispatcher);
+    api_.install(dispatcher);
   }
 
  private:
-  admin::AdminRouter router_;
-  admin::Health health_;
-  admin::Ready ready_;
-  admin::Version version_;
-  admin::Metrics metrics_;
+  admin::AdminPages pages_;
+  native::NativeApi api_;
 };
 
 void announce(const std::vector<DataDirectory>& directories, const std::string& url,
-              const std::string& fingerprint, io::Disk& disk) {
+              const std::string& fingerprint, const std::string& token_file, io::Disk& disk) {
   fmt::print("leat {} serves {}\n", kVersion, url);
   if (!fingerprint.empty()) fmt::print("  certificate fingerprint (SHA-256)  {}\n", fingerprint);
   for (const DataDirectory& directory : directories) {
@@ -43,11 +40,13 @@ void announce(const std::vector<DataDirectory>& directories, const std::string& 
     const std::uint64_t free = space ? space->available_bytes : 0;
     fmt::print("  data     {}   {} free\n", directory.path(), human_bytes(free));
   }
-  fmt::print("  token    {}/admin-token   (for metrics from other machines)\n",
-             directories.front().path());
-  fmt::print("  next     curl {}/_/v1/health\n", url);
-  fmt::print("           curl {}/metrics\n", url);
-  fmt::print("           leat share ./shards --listen 127.0.0.1:9001\n");
+  const std::string token =
+      token_file.empty() ? directories.front().path() + "/admin-token" : token_file;
+  const std::string auth = fmt::format("-H \"Authorization: Bearer $(cat {})\"", token);
+  fmt::print("  token    {}\n", token);
+  fmt::print("  next     curl {} -X PUT {}/_/v1/buckets/photos\n", auth, url);
+  fmt::print("           curl {} -T cat.jpg {}/_/v1/objects/photos/cat.jpg\n", auth, url);
+  fmt::print("           curl {} {}/_/v1/list/photos\n", auth, url);
   fmt::print("  ^C drains and stops; it is safe at any time.\n");
   std::fflush(stdout);
 }
@@ -66,21 +65,28 @@ Status serve(const Invocation& invocation, const Arguments& arguments) {
     LEAT_TRY(auto directory, DataDirectory::take(disk, path));
     directories.push_back(std::move(directory));
   }
-  LEAT_TRY(const log::Secret token, directories.front().admin_token(process->rng()));
+  LEAT_TRY(const auto given, token_from_file(settings));
+  LEAT_TRY(const log::Secret made, directories.front().admin_token(process->rng()));
+  const log::Secret& token = given ? *given : made;
   const admin::TokenAuthenticator authenticator(token);
   LEAT_TRY(const auto tls, set_up_tls(settings, *process, &directories.front()));
+  LEAT_TRY(const NodeStoreOptions options, store_options(settings));
+  NodeStore store(disk, arguments.positionals, options, process->logger(), process->metrics());
+  LEAT_DO(store.recover(process->clock(), process->rng()));
   const ServerPlan plan{
       .settings = settings,
       .invocation = invocation,
       .authenticator = authenticator,
       .upgrade = tls.upgrade.get(),
+      .foundation = &store,
       .make_site =
           [&](const ShardTools& tools) {
-            return std::make_unique<AdminSite>(tools, process->metrics());
+            return std::make_unique<StoreSite>(tools, process->metrics(), store.on(tools.shard));
           },
       .announce =
           [&](const io::Address& address) {
-            announce(directories, tls.url(address), tls.fingerprint, disk);
+            announce(directories, tls.url(address), tls.fingerprint, settings.text("token_file"),
+                     disk);
           },
   };
   return process->run(plan);

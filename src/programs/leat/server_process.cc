@@ -5,10 +5,10 @@
 
 #include <array>
 
+#include "http/relief.h"
 #include "io/pool_io.h"
 #include "io/uring_io.h"
 #include "leat/settings.h"
-#include "rt/signals.h"
 
 namespace leat::programs {
 namespace {
@@ -119,21 +119,34 @@ struct ServerProcess::ShardServer {
                 .metrics = process.http_metrics_,
                 .logger = process.logger_,
                 .next_request_id = process.rng_.next()},
+        tools{on,           process.clock_, process.rng_,    *file_io,
+              body_buffers, process.pool_,  context.draining},
         server(context, plan.upgrade) {
-    const ShardTools tools{on,           process.clock_, process.rng_,    *file_io,
-                           body_buffers, process.pool_,  context.draining};
+    watchdog.on_look([this](Instant now) { http::relieve(context, now); });
+  }
+
+  void make_site(const ServerPlan& plan) {
     site = plan.make_site(tools);
     site->install(dispatcher);
+  }
+
+  rt::Task<void> serve() {
+    site->start();
+    shard.spawn(watchdog.run(), [](const Status&) {});
+    server.serve(std::move(listener));
+    co_return Status{};
   }
 
   rt::Shard& shard;
   std::unique_ptr<io::FileIo> file_io;
   io::TcpNetwork network;
+  std::unique_ptr<io::Listener> listener;  // until start()
   io::Watchdog watchdog;
   io::BufferPool head_buffers;
   io::BufferPool body_buffers;
   http::Dispatcher dispatcher;
   http::ServerContext context;
+  const ShardTools tools;
   std::unique_ptr<Site> site;
   http::Server server;
 };
@@ -161,20 +174,18 @@ ServerProcess::ServerProcess(const config::Config& settings, const Invocation& i
 
 ServerProcess::~ServerProcess() = default;
 
-Status ServerProcess::start_shard(const ServerPlan& plan, rt::Shard& shard,
-                                  const io::Address& address) {
+// Whatever may fail, for one shard; no task is started, so that giving up leaves none behind.
+Status ServerProcess::prepare_shard(const ServerPlan& plan, rt::Shard& shard,
+                                    const io::Address& address) {
   LEAT_TRY(auto file_io, make_file_io(plan.settings, shard, pool_, logger_));
   servers_.push_back(std::make_unique<ShardServer>(*this, plan, shard, std::move(file_io)));
   ShardServer& server = *servers_.back();
-  LEAT_TRY(auto listener, server.network.listen(address));
+  LEAT_TRY(server.listener, server.network.listen(address));
   metrics_.gauge_callback("leat_shard_mailbox_depth", "Messages that wait for a shard.",
                           {{"shard", std::to_string(shard.id().value())}},
                           [&shard] { return static_cast<double>(shard.mailbox_depth()); });
   const std::size_t slot = shard.id().value();
-  LEAT_DO(shard.deliver([slot] { metrics::use_slot(slot); }));
-  shard.spawn(server.watchdog.run(), [](const Status&) {});
-  server.server.serve(std::move(listener));
-  return {};
+  return shard.deliver([slot] { metrics::use_slot(slot); });
 }
 
 Status ServerProcess::run(const ServerPlan& plan) {
@@ -185,25 +196,62 @@ Status ServerProcess::run(const ServerPlan& plan) {
                                             "address with --listen",
                                             address.to_string()));
   }
-  rt::StopSignal stop(runtime_.shard(0));
   io::Address bound = address;
   for (std::uint32_t i = 0; i < runtime_.size(); ++i) {
-    LEAT_DO(start_shard(plan, runtime_.shard(i), bound));
-    bound = servers_.back()->server.address();  // the port the kernel chose, when 0 was asked for
+    LEAT_DO(prepare_shard(plan, runtime_.shard(i), bound));
+    bound = servers_.back()->listener->address();  // the port the kernel chose, if 0 was asked for
   }
-  runtime_.start();
+  if (plan.foundation != nullptr) {
+    std::vector<ShardTools> tools;
+    for (const auto& server : servers_)
+      tools.push_back(server->tools);
+    LEAT_DO(plan.foundation->prepare(tools));
+  }
+  for (const auto& server : servers_)
+    server->make_site(plan);
+  if (Status started = start(plan); !started) {
+    const Status stopped = stop(plan);
+    if (!stopped)
+      logger_.error("stopping after a failed start failed", {{"error", stopped.error()}});
+    return started;
+  }
   plan.announce(bound);
-  logger_.info("listening", {{"address", bound.to_string()}, {"cores", runtime_.size()}});
+  logger_.info("listening", {{"address", bound.to_string()},
+                             {"cores", runtime_.size()},
+                             {"descriptors_max", descriptors_.now},
+                             {"descriptors_max_before", descriptors_.before}});
 
-  const int signal = stop.wait();
+  const int signal = stop_.wait();
   const Duration limit = plan.settings.duration("drain_timeout");
   logger_.info("draining", {{"signal", signal}, {"limit", limit}});
   const Status drained = runtime_.on_every_shard(
       [&](rt::Shard& shard) { return drain_shard(*servers_[shard.id().value()], limit); });
+  const Status stopped = stop(plan);
+  if (!drained) return fail(drained.error());
+  if (!stopped) return fail(stopped.error());
+  logger_.info("stopped");
+  return {};
+}
+
+Status ServerProcess::start(const ServerPlan& plan) {
+  runtime_.start();
+  if (plan.foundation != nullptr) {
+    LEAT_DO(runtime_.on_every_shard(
+        [&plan](rt::Shard& shard) { return plan.foundation->start(shard); }));
+  }
+  return runtime_.on_every_shard(
+      [this](rt::Shard& shard) { return servers_[shard.id().value()]->serve(); });
+}
+
+Status ServerProcess::stop(const ServerPlan& plan) {
+  Status stopped;
+  if (plan.foundation != nullptr) {
+    stopped =
+        runtime_.on_every_shard([&plan](rt::Shard& shard) { return plan.foundation->stop(shard); });
+  }
   runtime_.stop();
   pool_.finish();  // abandoned uploads are removed on a disk that the caller owns
-  logger_.info("stopped");
-  return drained ? Status{} : fail(drained.error().clone());
+  return stopped;
 }
 
 rt::Task<void> ServerProcess::drain_shard(ShardServer& server, Duration limit) {

@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "config/config.h"
@@ -17,6 +18,7 @@
 #include "http/server.h"
 #include "io/buffer_pool.h"
 #include "io/clock.h"
+#include "io/descriptor_limit.h"
 #include "io/rng.h"
 #include "io/tcp_network.h"
 #include "io/watchdog.h"
@@ -25,6 +27,7 @@
 #include "metrics/registry.h"
 #include "rt/blocking_pool.h"
 #include "rt/runtime.h"
+#include "rt/signals.h"
 
 namespace leat::programs {
 
@@ -44,6 +47,21 @@ class Site {
  public:
   virtual ~Site() = default;
   virtual void install(http::Dispatcher& dispatcher) = 0;
+
+  // Spawns what the site does by itself, if anything.
+  virtual void start() {}
+};
+
+// What lies under the sites of all shards, such as the store: made when all shards are there,
+// before any of them runs.
+class Foundation {
+ public:
+  virtual ~Foundation() = default;
+  // By main(), before the sites are made. Lifetime: the tools outlive the foundation's use.
+  virtual Status prepare(std::span<const ShardTools> shards) = 0;
+  // On every shard, before requests come, and after the last one was answered.
+  virtual rt::Task<void> start(rt::Shard& shard) = 0;
+  virtual rt::Task<void> stop(rt::Shard& shard) = 0;
 };
 
 struct ServerPlan {
@@ -51,6 +69,7 @@ struct ServerPlan {
   const Invocation& invocation;
   const http::Authenticator& authenticator;
   http::StreamUpgrade* upgrade = nullptr;  // null: plain connections
+  Foundation* foundation = nullptr;        // null: none is needed
   std::function<std::unique_ptr<Site>(const ShardTools&)> make_site;
   std::function<void(const io::Address&)> announce;  // called once the sockets are open
 };
@@ -67,6 +86,10 @@ class ServerProcess {
   io::Clock& clock() { return clock_; }
   io::Rng& rng() { return rng_; }
   rt::BlockingPool& pool() { return pool_; }
+  std::uint32_t shards() const { return runtime_.size(); }
+
+  // How many the process may have open.
+  std::uint64_t descriptors() const { return descriptors_.now; }
 
   // Serves until a signal. Errors: conflict (address in use), denied, bad_request.
   Status run(const ServerPlan& plan);
@@ -76,9 +99,13 @@ class ServerProcess {
 
   ServerProcess(const config::Config& settings, const Invocation& invocation, log::Level level);
 
-  Status start_shard(const ServerPlan& plan, rt::Shard& shard, const io::Address& address);
+  Status prepare_shard(const ServerPlan& plan, rt::Shard& shard, const io::Address& address);
+  Status start(const ServerPlan& plan);
+  Status stop(const ServerPlan& plan);
   rt::Task<void> drain_shard(ShardServer& server, Duration limit);
 
+  rt::StopSignal stop_;  // first of all: before any thread is started
+  io::DescriptorLimit descriptors_ = io::raise_descriptor_limit();
   io::RealClock clock_;
   io::SystemRng rng_;
   log::FdSink sink_;

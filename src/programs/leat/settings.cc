@@ -20,6 +20,8 @@ constexpr std::array kSettings = {
         "off; auto (makes a certificate and prints its fingerprint); files (tls_cert, tls_key)."},
     Setting{"tls_cert", Kind::text, "", "PEM file with the certificate chain, for --tls files."},
     Setting{"tls_key", Kind::text, "", "PEM file with the private key, for --tls files."},
+    Setting{"token_file", Kind::text, "",
+            "File with the token of operators; without it one is made at the start."},
     Setting{"io", Kind::text, "auto",
             "How files are read and written: auto, uring, or psync (pread/pwrite on threads)."},
     Setting{"io_threads", Kind::integer, "4", "Threads for file-system calls that block."},
@@ -34,9 +36,22 @@ constexpr std::array kSettings = {
     Setting{"http.idle_timeout", Kind::duration, "75s", "How long a connection may sit idle."},
     Setting{"http.head_timeout", Kind::duration, "10s", "How long a request head may take."},
     Setting{"http.body_grace", Kind::duration, "30s",
-            "How long a client may keep us waiting during one body, beyond what its rate earns."},
+            "How long a client may keep us waiting during one body; its bytes earn it back."},
     Setting{"http.body_rate_min", Kind::bytes, "16KiB",
             "The slowest rate accepted for bodies, per second."},
+    Setting{"share.put_max_bytes", Kind::bytes, "5TiB", "Largest file that a PUT may bring."},
+    Setting{"store.small_max_bytes", Kind::bytes, "1MiB",
+            "Objects up to this size are packed into segments; at most 4MiB."},
+    Setting{"store.group_window", Kind::duration, "20ms",
+            "durability=group: how long a write may be in memory only."},
+    Setting{"store.full_percent", Kind::integer, "95",
+            "A disk filled to this takes no more data until it is 2 below."},
+    Setting{"store.index_cache_bytes", Kind::bytes, "128MiB", "Memory per disk for its index."},
+    Setting{"store.pinned_max_bytes", Kind::bytes, "2GiB",
+            "Large objects that are kept verified in memory, to be sent without a copy."},
+    Setting{"store.scrub_rate_bytes", Kind::bytes, "32MiB",
+            "Bytes per second and disk that a scrub reads; 0 for none."},
+    Setting{"store.scrub_pause", Kind::duration, "24h", "Between the scrubs of a disk."},
     Setting{"buffers_max_bytes", Kind::bytes, "128MiB",
             "Memory per core for bodies that pass through the process."},
 };
@@ -45,12 +60,7 @@ constexpr std::array kSettings = {
 
 Result<std::string> read_text(const std::string& path) {
   io::PosixDisk disk;
-  LEAT_TRY(const auto file, disk.open(path, io::OpenMode::read));
-  LEAT_TRY(const io::FileInfo info, file->info());
-  std::string text(info.size_bytes, '\0');
-  LEAT_TRY(const std::size_t got, file->read_at(0, std::as_writable_bytes(std::span(text))));
-  text.resize(got);
-  return text;
+  return io::read_text(disk, path);
 }
 
 std::span<const Setting> server_settings() {

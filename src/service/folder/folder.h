@@ -1,9 +1,10 @@
 // Folder: the files below one directory, opened once and kept ready — what `leat share` serves.
 //
 // Small files are kept in memory, larger ones as open descriptors; both in one bounded
-// least-recently- used table per shard. An entry is trusted for kTrust; after that, and after any
+// least-recently-used table per shard. An entry is trusted for a while; after that, and after any
 // change made through Leat on any shard, the file is looked at again. A reader that has an OpenFile
-// keeps the version it opened, whatever happens to the name.
+// keeps the version it opened, whatever happens to the name. A version that is gone is closed by
+// the next sweep at the latest, so that its space is not held for ever.
 //
 // Shard: one Folder a shard; FolderState is what they share. Paths are relative, with '/' between
 // names.
@@ -11,11 +12,13 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "io/clock.h"
 #include "io/disk.h"
@@ -46,20 +49,31 @@ struct OpenFile {
 struct FolderOptions {
   std::uint64_t small_max_bytes = 32 * 1024;  // kept in memory up to this size
   std::uint64_t memory_max_bytes = 64 << 20;  // of one shard, for small files
-  std::size_t files_max = 4096;               // of one shard, small and large
+  std::size_t files_max = 4096;               // of one shard; each may hold two descriptors
   Duration trust = std::chrono::seconds(1);
+  Duration sweep_period = std::chrono::seconds(5);
 };
 
 // What the shards share. Safe from any thread.
 class FolderState {
  public:
   // Lifetime: disk and pool outlive it.
-  FolderState(io::Disk& disk, rt::BlockingPool& pool, FolderOptions options)
-      : disk_(disk), pool_(pool), options_(options) {}
+  FolderState(io::Disk& disk, rt::BlockingPool& pool, FolderOptions options,
+              std::function<void(const Error&)> failed = {})
+      : disk_(disk), pool_(pool), options_(options), failed_(std::move(failed)) {}
 
   io::Disk& disk() { return disk_; }
   rt::BlockingPool& pool() { return pool_; }
   const FolderOptions& options() const { return options_; }
+
+  // After a failed sync nobody knows what is on the disk (docs/adr/0007-durable-by-default.md): the
+  // folder takes no more changes while this process runs. `failed` is called once, from whatever
+  // thread found it. Errors: unavailable.
+  Status check_writable() const;
+  bool is_failed() const { return is_failed_.load(std::memory_order_acquire); }
+
+  // A status of a sync, on its way up: a failure of the disk fails the folder.
+  Status judge_sync(Status synced);
 
   // Grows with every change made through Leat.
   std::uint64_t changes() const { return changes_.load(std::memory_order_acquire); }
@@ -69,8 +83,14 @@ class FolderState {
   io::Disk& disk_;
   rt::BlockingPool& pool_;
   FolderOptions options_;
+  std::function<void(const Error&)> failed_;
+  std::atomic<bool> is_failed_{false};
   std::atomic<std::uint64_t> changes_{0};
 };
+
+// How many files each of `shards` may keep open, so that half of the descriptors are left for
+// connections.
+std::size_t files_max_for(std::uint64_t descriptors, std::uint32_t shards);
 
 using OpenFilePtr = std::shared_ptr<const OpenFile>;
 
@@ -85,14 +105,29 @@ class Folder {
   // The entry for a path if it is there and trusted; null otherwise. Never waits.
   OpenFilePtr find(std::string_view path);
 
-  // The file at a path, opened now if need be.
+  // The file at a path, opened now if need be. When descriptors run out, the half of the table that
+  // was not used for longest is closed for it.
   // Errors: not_found (also for folders), denied, busy, io.
   rt::Task<OpenFilePtr> open(std::string path);
 
   bool is_warm(const OpenFile& file) const { return file.is_warm(clock_.now()); }
 
-  // Errors: not_found (also for folders), denied, io. Durable when it returns.
+  // Errors: not_found (also for folders), denied, io, unavailable (after a failed sync). Durable
+  // when it returns.
   rt::Task<void> remove(std::string path);
+
+  // Closes the file of that name, if it is open: it was just replaced or removed.
+  void forget(std::string_view path);
+
+  // Looks at every entry that is not trusted any more and closes those whose file is gone or
+  // changed. Errors: busy.
+  rt::Task<void> sweep();
+
+  // Sweeps every sweep_period, for as long as the shard runs.
+  rt::Task<void> keep_swept();
+
+  FolderState& state() { return state_; }
+  std::size_t open_files() const { return entries_.size(); }
 
  private:
   struct Entry {
@@ -103,6 +138,16 @@ class Folder {
   };
   using Entries = std::list<Entry>;
 
+  // An entry to be looked at, and what was found.
+  struct Doubt {
+    std::string path;
+    io::FileInfo info;
+    bool is_unchanged = false;
+  };
+
+  bool is_trusted(const Entry& entry) const;
+  rt::Task<void> settle(std::vector<Doubt> doubts);
+  void make_room();
   OpenFilePtr keep(std::string path, OpenFilePtr file, std::uint64_t changes);
   void forget(Entries::iterator entry);
 

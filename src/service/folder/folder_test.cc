@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <string>
 
 #include "sim/world.h"
@@ -13,6 +14,54 @@ using namespace std::chrono_literals;
 
 constexpr FolderOptions kOptions{
     .small_max_bytes = 100, .memory_max_bytes = 250, .files_max = 4, .trust = 1s};
+
+// A file of a simulated disk that is not in the page cache.
+class ColdFile final : public io::File {
+ public:
+  explicit ColdFile(std::unique_ptr<io::File> real) : real_(std::move(real)) {}
+  Result<std::size_t> read_at(std::uint64_t offset, MutableBytes target) const override {
+    return real_->read_at(offset, target);
+  }
+  Result<std::size_t> write_at(std::uint64_t offset, Bytes source) override {
+    return real_->write_at(offset, source);
+  }
+  Status sync_data() override { return real_->sync_data(); }
+  Status truncate(std::uint64_t size_bytes) override { return real_->truncate(size_bytes); }
+  Result<io::FileInfo> info() const override { return real_->info(); }
+  Status lock() override { return real_->lock(); }
+  bool is_cached(std::uint64_t, std::uint64_t) const override { return false; }
+  int descriptor() const override { return -1; }
+
+ private:
+  std::unique_ptr<io::File> real_;
+};
+
+// Nothing is in its page cache, and `between` runs before a file is opened a second time.
+class ColdDisk final : public io::Disk {
+ public:
+  explicit ColdDisk(io::Disk& real) : real_(real) {}
+  Result<std::unique_ptr<io::File>> open(const std::string& path, io::OpenMode mode) override {
+    if (mode == io::OpenMode::read_uncached && between) between();
+    LEAT_TRY(auto file, real_.open(path, mode));
+    return std::make_unique<ColdFile>(std::move(file));
+  }
+  Result<io::FileInfo> info(const std::string& path) override { return real_.info(path); }
+  Status rename(const std::string& from, const std::string& to) override {
+    return real_.rename(from, to);
+  }
+  Status remove(const std::string& path) override { return real_.remove(path); }
+  Status make_directories(const std::string& path) override { return real_.make_directories(path); }
+  Result<std::vector<std::string>> list(const std::string& path) override {
+    return real_.list(path);
+  }
+  Status sync_directory(const std::string& path) override { return real_.sync_directory(path); }
+  Result<io::DiskSpace> space(const std::string& path) override { return real_.space(path); }
+
+  std::function<void()> between;
+
+ private:
+  io::Disk& real_;
+};
 
 class FolderTest : public ::testing::Test {
  protected:
@@ -139,6 +188,67 @@ TEST_F(FolderTest, ADiskThatFailsIsAnErrorAndNotAMissingFile) {
   EXPECT_EQ(content("f"), "text");
 }
 
+TEST_F(FolderTest, FilesNotUsedForLongestAreClosedWhenDescriptorsRunOut) {
+  for (const char* name : {"a", "b", "c", "d"}) {
+    write(name, name);
+  }
+  for (const char* name : {"a", "b", "c"}) {
+    EXPECT_EQ(content(name), name);
+  }
+  disk.faults().add({.call = sim::DiskCall::open, .posix_errno = EMFILE, .nth = 1});
+  EXPECT_EQ(content("d"), "d") << "one more try, after room was made";
+  EXPECT_EQ(folder.find("a"), nullptr);
+  EXPECT_EQ(folder.find("b"), nullptr);
+  EXPECT_NE(folder.find("c"), nullptr);
+  disk.faults().add(
+      {.call = sim::DiskCall::open, .posix_errno = EMFILE, .nth = 1, .and_after = true});
+  EXPECT_EQ(open("a").error().code(), Errc::busy);
+}
+
+TEST(FilesMaxFor, LeavesHalfOfTheDescriptorsToConnections) {
+  EXPECT_EQ(files_max_for(1024, 2), 128U) << "two descriptors each: 512 in all";
+  EXPECT_EQ(files_max_for(1 << 20, 2), 4096U);
+  EXPECT_EQ(files_max_for(20, 64), 16U);
+}
+
+TEST_F(FolderTest, ARemovedFileIsClosedAtOnceHereAndByTheNextSweepElsewhere) {
+  write("f", std::string(1000, 'f'));
+  write("kept", "kept");
+  ASSERT_TRUE(open("f"));
+  ASSERT_TRUE(world.run(other.open("f")));
+  const OpenFilePtr kept = world.run(other.open("kept")).value();
+  ASSERT_TRUE(world.run(folder.remove("f")));
+  EXPECT_EQ(folder.open_files(), 0U);
+  EXPECT_EQ(other.open_files(), 2U);
+  EXPECT_TRUE(world.run(other.sweep()));
+  EXPECT_EQ(other.open_files(), 1U);
+  EXPECT_EQ(other.find("kept"), kept) << "was looked at, and is trusted again";
+}
+
+TEST_F(FolderTest, ASweepClosesWhatWasReplacedBehindLeatsBack) {
+  for (int i = 0; i < 4; ++i) {
+    write("f" + std::to_string(i), std::string(1000, 'f'));
+    ASSERT_TRUE(open("f" + std::to_string(i)));
+  }
+  write("new", std::string(1000, 'n'));
+  ASSERT_TRUE(disk.rename("new", "f2"));
+  EXPECT_TRUE(world.run(folder.sweep()));
+  EXPECT_EQ(folder.open_files(), 4U) << "still trusted";
+  world.run_for(2s);
+  EXPECT_TRUE(world.run(folder.sweep()));
+  EXPECT_EQ(folder.open_files(), 3U);
+  EXPECT_EQ(folder.find("f2"), nullptr);
+}
+
+TEST_F(FolderTest, SweepsComeByThemselves) {
+  write("f", "text");
+  ASSERT_TRUE(open("f"));
+  ASSERT_TRUE(disk.remove("f"));
+  world.spawn(folder.keep_swept(), [](const Status&) {});
+  world.run_for(kOptions.sweep_period + 1s);
+  EXPECT_EQ(folder.open_files(), 0U);
+}
+
 TEST_F(FolderTest, ColdBytesAreReadAroundTheCacheTheFirstTimeOnly) {
   write("f", std::string(1000, 'f'));
   OpenFile file;
@@ -147,6 +257,22 @@ TEST_F(FolderTest, ColdBytesAreReadAroundTheCacheTheFirstTimeOnly) {
   EXPECT_EQ(file.cold_source(600), file.uncached);
   EXPECT_EQ(file.cold_source(600), file.uncached);
   EXPECT_EQ(file.cold_source(600), nullptr);
+}
+
+TEST_F(FolderTest, BothDescriptorsOfAColdFileAreOfOneVersion) {
+  write("f", std::string(1000, 'o'));
+  write("new", std::string(1000, 'n'));
+  ColdDisk cold(disk);
+  FolderState cold_state(cold, pool, kOptions);
+  Folder cold_folder(cold_state, world.clock("server"));
+  cold.between = [&] { ASSERT_TRUE(disk.rename("new", "f")); };
+  const OpenFilePtr mixed = world.run(cold_folder.open("f")).value();
+  EXPECT_EQ(mixed->uncached, nullptr) << "it is another file";
+  cold.between = nullptr;
+  world.run_for(2s);
+  const OpenFilePtr whole = world.run(cold_folder.open("f")).value();
+  ASSERT_NE(whole->uncached, nullptr);
+  EXPECT_EQ(whole->uncached->info().value().inode, whole->file->info().value().inode);
 }
 
 TEST(IsServable, TakesPlainNamesAndNothingElse) {

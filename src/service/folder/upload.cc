@@ -7,13 +7,14 @@ namespace {
 
 // Makes the folders above `path` and their names durable; also of those that are there already, for
 // another upload may have made them and not synced them yet.
-Status make_parents(io::Disk& disk, const std::string& path) {
+Status make_parents(FolderState& state, const std::string& path) {
+  io::Disk& disk = state.disk();
   const std::string parent = parent_of(path);
   if (parent.empty()) return {};
   LEAT_DO(disk.make_directories(parent));
   for (std::string folder = parent; !folder.empty(); folder = parent_of(folder)) {
     const std::string above = parent_of(folder);
-    LEAT_DO(disk.sync_directory(above.empty() ? "." : above));
+    LEAT_DO(state.judge_sync(disk.sync_directory(above.empty() ? "." : above)));
   }
   return {};
 }
@@ -28,20 +29,27 @@ Status check_parents(io::Disk& disk, const std::string& path) {
   return {};
 }
 
-Result<bool> give_name(io::Disk& disk, const std::string& temporary, const std::string& path) {
+Result<bool> give_name(FolderState& state, const std::string& temporary, const std::string& path) {
+  io::Disk& disk = state.disk();
   LEAT_DO(check_parents(disk, path));
-  LEAT_DO(make_parents(disk, path));
+  LEAT_DO(make_parents(state, path));
   const auto existing = disk.info(path);
   if (existing && existing->is_directory) return fail(Errc::conflict, path + " is a folder");
   LEAT_DO(disk.rename(temporary, path));
   const std::string parent = parent_of(path);
-  LEAT_DO(disk.sync_directory(parent.empty() ? "." : parent));
+  if (Status synced = state.judge_sync(disk.sync_directory(parent.empty() ? "." : parent));
+      !synced) {
+    return fail(synced.error().code(),
+                fmt::format("{} was written and can be seen, but may be gone after a power cut: {}",
+                            path, synced.error().detail()));
+  }
   return existing.has_value();
 }
 
 }  // namespace
 
 rt::Task<std::unique_ptr<Upload>> Upload::begin(FolderState& state, UploadTools tools) {
+  LEAT_CO_DO(state.check_writable());
   std::string name = fmt::format("{}{:016x}", Folder::kUploadPrefix, tools.rng.next());
   auto work = [&disk = state.disk(), name] { return disk.open(name, io::OpenMode::create_new); };
   using FilePtr = std::unique_ptr<io::File>;
@@ -67,10 +75,10 @@ Upload::~Upload() {
 
 rt::Task<bool> Upload::publish(std::string path) {
   LEAT_CO_DO(co_await writer_.finish());
-  LEAT_CO_DO(co_await file_io_.sync_data(*file_));
-  auto work = [&disk = state_.disk(), from = temporary_, path] {
-    return give_name(disk, from, path);
-  };
+  LEAT_CO_DO(state_.check_writable());
+  Status synced = co_await file_io_.sync_data(*file_);
+  LEAT_CO_DO(state_.judge_sync(std::move(synced)));
+  auto work = [&state = state_, from = temporary_, path] { return give_name(state, from, path); };
   auto replaced = co_await state_.pool().run<bool>(std::move(work));
   state_.note_change();
   published_ = replaced.has_value();

@@ -27,7 +27,7 @@ struct UploadTools {
 
 class Upload {
  public:
-  // Errors: denied, no_space, busy, io.
+  // Errors: denied, no_space, busy, io, unavailable (after a failed sync).
   static rt::Task<std::unique_ptr<Upload>> begin(FolderState& state, UploadTools tools);
   ~Upload();
 

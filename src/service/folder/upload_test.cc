@@ -119,7 +119,7 @@ TEST_F(UploadTest, AFolderOrAFileInTheWayIsAConflict) {
 
 TEST_F(UploadTest, AFailingDiskIsAnErrorAndTheOldFileStays) {
   ASSERT_TRUE(put("f", old_text));
-  for (const DiskCall call : {DiskCall::open, DiskCall::write, DiskCall::sync, DiskCall::rename}) {
+  for (const DiskCall call : {DiskCall::open, DiskCall::write, DiskCall::rename}) {
     disk.faults().add({.call = call, .nth = 1});
     EXPECT_EQ(put("f", new_text).error().code(), Errc::io) << sim::name_of(call);
     EXPECT_EQ(read(disk, "f"), old_text) << sim::name_of(call);
@@ -140,7 +140,35 @@ TEST_F(UploadTest, AFullDiskIsSaidSoAndGivesItsSpaceBack) {
 TEST_F(UploadTest, AnUnsyncedNameIsAnErrorEvenIfItIsThere) {
   ASSERT_TRUE(put("f", old_text));
   disk.faults().add({.call = DiskCall::sync_directory, .nth = 1});
-  EXPECT_EQ(put("f", new_text).error().code(), Errc::io);
+  const auto replaced = put("f", new_text);
+  EXPECT_EQ(replaced.error().code(), Errc::io);
+  EXPECT_NE(replaced.error().message().find("can be seen, but may be gone"), std::string::npos);
+  EXPECT_EQ(read(disk, "f"), new_text);
+}
+
+TEST_F(UploadTest, AfterAFailedSyncTheFolderTakesNoChanges) {
+  ASSERT_TRUE(put("f", old_text));
+  for (const DiskCall call : {DiskCall::sync, DiskCall::sync_directory}) {
+    int reports = 0;
+    FolderState failing(disk, pool, FolderOptions{}, [&](const Error&) { ++reports; });
+    Folder folder(failing, world.clock("server"));
+    disk.faults().add({.call = call, .nth = 1});
+    EXPECT_EQ(world.run(folder::put(failing, tools, "f", new_text)).error().code(), Errc::io);
+    EXPECT_TRUE(failing.is_failed());
+    EXPECT_EQ(world.run(folder::put(failing, tools, "g", new_text)).error().code(),
+              Errc::unavailable);
+    EXPECT_EQ(world.run(folder.remove("f")).error().code(), Errc::unavailable);
+    EXPECT_TRUE(world.run(folder.open("f"))) << "reading goes on";
+    EXPECT_TRUE(world.run_until_idle());
+    EXPECT_EQ(reports, 1);
+  }
+}
+
+TEST_F(UploadTest, AFullDiskDoesNotFailTheFolder) {
+  ASSERT_TRUE(put("f", old_text));
+  disk.faults().add({.call = DiskCall::sync, .posix_errno = ENOSPC, .nth = 1});
+  EXPECT_EQ(put("f", new_text).error().code(), Errc::no_space);
+  EXPECT_EQ(put("f", new_text).value(), true);
 }
 
 TEST_F(UploadTest, ReadersOfOtherShardsSeeTheNewFileAtOnce) {
@@ -210,8 +238,12 @@ TEST_F(CrashAnywhere, AFolderThatSomebodyElseMadeIsMadeDurable) {
 }
 
 TEST_F(CrashAnywhere, SoIsOneWhoseFirstSyncFailed) {
-  disk.faults().add({.call = DiskCall::sync_directory, .nth = 1});
-  EXPECT_FALSE(put("a/f", old_text));
+  {
+    FolderState before(disk, pool, FolderOptions{});  // of a process that was started anew since
+    disk.faults().add({.call = DiskCall::sync_directory, .nth = 1});
+    EXPECT_FALSE(world.run(folder::put(before, tools, "a/f", old_text)));
+    EXPECT_TRUE(world.run_until_idle());
+  }
   EXPECT_EQ(contents_after_crashes("a/g", new_text), (std::set<std::string>{"(none)", new_text}));
 }
 

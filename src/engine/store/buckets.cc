@@ -1,0 +1,106 @@
+// Making, changing and removing buckets: one at a time, at the home of the first disk, on all
+// disks, and known to all shards before the answer.
+#include <algorithm>
+
+#include "store/shard_store.h"
+
+namespace leat::store {
+namespace {
+
+// The table with one bucket put in, or taken out when `fresh` is null.
+BucketTablePtr with(const BucketTable& table, record::BucketId id, const record::Bucket* fresh) {
+  std::vector<record::Bucket> buckets = table.all();
+  std::erase_if(buckets, [id](const record::Bucket& one) { return one.id == id; });
+  if (fresh != nullptr) buckets.push_back(*fresh);
+  return std::make_shared<const BucketTable>(std::move(buckets));
+}
+
+constexpr std::string_view kLatch = "buckets";
+
+}  // namespace
+
+Result<record::Bucket> ShardStore::find_bucket(std::string_view name) const {
+  const record::Bucket* found = buckets_->find(name);
+  if (found == nullptr) return fail(Errc::not_found, "no such bucket");
+  return *found;
+}
+
+// Each of these runs at the bucket home with the ShardStore of that shard.
+
+rt::Task<record::Bucket> ShardStore::create_bucket(std::string name, BucketOptions options) {
+  ShardStore& desk = store_.bucket_desk();
+  auto created = rt::ask<record::Bucket>(
+      kit_.shard, store_.bucket_home(),
+      [&desk, &name, &options] { return desk.create_bucket_at_home(name, options); });
+  co_return co_await std::move(created);
+}
+
+rt::Task<void> ShardStore::change_bucket(record::Bucket bucket) {
+  ShardStore& desk = store_.bucket_desk();
+  auto changed = rt::ask<void>(kit_.shard, store_.bucket_home(),
+                               [&desk, &bucket] { return desk.change_bucket_at_home(bucket); });
+  co_return co_await std::move(changed);
+}
+
+rt::Task<void> ShardStore::remove_bucket(std::string name) {
+  ShardStore& desk = store_.bucket_desk();
+  auto removed = rt::ask<void>(kit_.shard, store_.bucket_home(),
+                               [&desk, &name] { return desk.remove_bucket_at_home(name); });
+  co_return co_await std::move(removed);
+}
+
+rt::Task<record::Bucket> ShardStore::create_bucket_at_home(std::string name,
+                                                           BucketOptions options) {
+  LEAT_CO_TRY(const auto held, co_await store_.bucket_latch().acquire(std::string(kLatch)));
+  if (buckets_->find(name) != nullptr) co_return fail(Errc::conflict, "the bucket is there");
+  record::Bucket bucket{.name = std::move(name),
+                        .created_ms = now_ms(),
+                        .durability = options.durability,
+                        .undo_window_ms = options.undo_window_ms,
+                        .properties = std::move(options.properties)};
+  // At random, so that the number of a removed bucket, whose trash may still be there, is not used
+  // again.
+  do {
+    bucket.id = record::BucketId(static_cast<std::uint32_t>(kit_.rng.next()));
+  } while (buckets_->find(bucket.id) != nullptr);
+  LEAT_CO_DO(co_await write_bucket(bucket));
+  co_return bucket;
+}
+
+rt::Task<void> ShardStore::change_bucket_at_home(record::Bucket bucket) {
+  LEAT_CO_TRY(const auto held, co_await store_.bucket_latch().acquire(std::string(kLatch)));
+  if (buckets_->find(bucket.id) == nullptr) co_return fail(Errc::not_found, "no such bucket");
+  co_return co_await write_bucket(bucket);
+}
+
+rt::Task<void> ShardStore::write_bucket(const record::Bucket& bucket) {
+  for (std::size_t i = 0; i < store_.disks().size(); ++i) {
+    auto written =
+        at_home<void>(i, [&bucket](volume::Volume& volume) { return volume.put_bucket(bucket); });
+    LEAT_CO_DO(co_await std::move(written));
+  }
+  BucketTablePtr table = with(*buckets_, bucket.id, &bucket);
+  co_return co_await store_.publish(kit_.shard, std::move(table));
+}
+
+rt::Task<void> ShardStore::remove_bucket_at_home(std::string name) {
+  LEAT_CO_TRY(const auto held, co_await store_.bucket_latch().acquire(std::string(kLatch)));
+  LEAT_CO_TRY(const record::Bucket bucket, find_bucket(name));
+  for (std::size_t i = 0; i < store_.disks().size(); ++i) {
+    auto asked = at_home<void>(
+        i, [&bucket](volume::Volume& volume) { return volume.remove_bucket(bucket.id); });
+    const Status removed = co_await std::move(asked);
+    if (removed) continue;
+    // Not empty there: the disks that let go of it take it back.
+    for (std::size_t k = 0; k < i; ++k) {
+      auto undone =
+          at_home<void>(k, [&bucket](volume::Volume& volume) { return volume.put_bucket(bucket); });
+      LEAT_CO_DO(co_await std::move(undone));
+    }
+    co_return fail(removed.error());
+  }
+  BucketTablePtr table = with(*buckets_, bucket.id, nullptr);
+  co_return co_await store_.publish(kit_.shard, std::move(table));
+}
+
+}  // namespace leat::store

@@ -1,0 +1,111 @@
+// Put: an object on its way in, first in memory, then in files if it grows.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "store/shard_store.h"
+
+namespace leat::store {
+namespace {
+
+// Two contents with the same blocks have the same etag; no cryptography is promised.
+std::string content_etag(std::uint32_t sums_crc, std::uint64_t size_bytes) {
+  return fmt::format("{:08x}{:016x}", sums_crc, size_bytes);
+}
+
+}  // namespace
+
+Put::Put(ShardStore& store, Target target) : store_(store), target_(std::move(target)) {
+  if (target_.is_large) start_files();
+}
+
+Put::~Put() = default;
+
+void Put::start_files() {
+  volume::Volume& volume = *store_.store().disks()[target_.disk].volume;
+  files_ = std::make_unique<volume::FileWriter>(volume, store_.kit(), target_.object);
+}
+
+rt::Task<MutableBytes> Put::next_buffer() {
+  const volume::Volume& volume = *store_.store().disks()[target_.disk].volume;
+  if (!files_ && size_bytes_ >= volume.options().small_max_bytes) {
+    LEAT_CO_DO(co_await spill());
+  }
+  if (files_) co_return co_await files_->next_buffer();
+  LEAT_CO_TRY(auto buffer, co_await store_.kit().buffers.acquire());
+  buffers_.push_back(std::move(buffer));
+  filled_.push_back(0);
+  const std::uint64_t room = volume.options().small_max_bytes - size_bytes_;
+  const MutableBytes bytes = buffers_.back().bytes();
+  co_return bytes.first(std::min<std::uint64_t>(bytes.size(), room));
+}
+
+void Put::commit(std::size_t size) {
+  size_bytes_ += size;
+  if (files_) {
+    files_->commit(size);
+  } else {
+    filled_.back() = size;
+  }
+}
+
+// The object is larger than what lies in segments: what has come so far goes to files.
+rt::Task<void> Put::spill() {
+  const record::SummedData data = small_data();
+  start_files();
+  for (const Bytes piece : data.pieces) {
+    for (Bytes rest = piece; !rest.empty();) {
+      LEAT_CO_TRY(const MutableBytes room, co_await files_->next_buffer());
+      const Bytes step = rest.first(std::min(rest.size(), room.size()));
+      std::ranges::copy(step, room.begin());
+      files_->commit(step.size());
+      rest = rest.subspan(step.size());
+    }
+  }
+  buffers_.clear();
+  filled_.clear();
+  co_return Status{};
+}
+
+record::SummedData Put::small_data() const {
+  std::vector<Bytes> pieces;
+  for (std::size_t i = 0; i < buffers_.size(); ++i)
+    pieces.push_back(Bytes(buffers_[i].bytes()).first(filled_[i]));
+  return record::sum_blocks(std::move(pieces));
+}
+
+rt::Task<record::Version> Put::finish(PutDetails details) {
+  volume::NewVersion fresh{.object = target_.object};
+  std::uint32_t sums_crc = 0;
+  if (files_) {
+    LEAT_CO_TRY(fresh.version.place, co_await files_->finish());
+    sums_crc = files_->sums_crc();
+  } else {
+    fresh.data = small_data();
+    sums_crc = fresh.data.sums_crc();
+  }
+  fresh.version.size_bytes = size_bytes_;
+  fresh.version.modified_ms = store_.now_ms();
+  fresh.version.etag =
+      details.etag.empty() ? content_etag(sums_crc, size_bytes_) : std::move(details.etag);
+  fresh.version.attributes = std::move(details.attributes);
+  if (target_.upload.value() != 0) co_return co_await finish_part(std::move(fresh.version));
+
+  auto put =
+      store_.at_home<record::Version>(target_.disk, [&fresh, &details](volume::Volume& volume) {
+        return volume.put(fresh, std::move(details.precondition));
+      });
+  co_return co_await std::move(put);
+}
+
+rt::Task<record::Version> Put::finish_part(record::Version version) {
+  record::Part part{.upload = target_.upload, .number = target_.part, .content = version};
+  auto put = store_.at_home<void>(target_.disk, [this, &part](volume::Volume& volume) {
+    return volume.put_part(target_.object, std::move(part));
+  });
+  LEAT_CO_DO(co_await std::move(put));
+  co_return version;
+}
+
+}  // namespace leat::store

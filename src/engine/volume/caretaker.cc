@@ -1,0 +1,195 @@
+#include "volume/caretaker.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace leat::volume {
+namespace {
+
+// The longest nap: how soon stop() is noticed.
+constexpr Duration kNap = std::chrono::milliseconds(200);
+constexpr std::size_t kScrubStep = 256;
+
+metrics::Labels labels_of(const Volume& volume) {
+  return {{"disk", volume.folders().root()}};
+}
+
+std::int64_t now_ms(const io::Clock& clock) {
+  const auto since = clock.wall_now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::milliseconds>(since).count();
+}
+
+}  // namespace
+
+Caretaker::Caretaker(Volume& volume, ShardKit kit, CaretakerTools tools, CaretakerOptions options)
+    : volume_(volume),
+      reader_(volume, kit),
+      tools_(tools),
+      options_(options),
+      purged_(tools.metrics.counter("leat_disk_purged_versions_total",
+                                    "Versions that left the trash for good.", labels_of(volume))),
+      compacted_(tools.metrics.counter("leat_disk_compacted_segments_total",
+                                       "Segments that were rewritten.", labels_of(volume))),
+      scrubbed_bytes_(tools.metrics.counter("leat_disk_scrubbed_bytes_total",
+                                            "Bytes read and verified by scrubs.",
+                                            labels_of(volume))),
+      damage_found_(tools.metrics.counter("leat_disk_damaged_objects_total",
+                                          "Objects that a scrub found damaged.",
+                                          labels_of(volume))) {}
+
+void Caretaker::start() {
+  for (auto loop : {&Caretaker::tidy_loop, &Caretaker::scrub_loop}) {
+    auto pass = gate_.enter();
+    if (!pass) return;
+    tools_.shard.spawn((this->*loop)(std::move(*pass)), [](const Status&) {});
+  }
+}
+
+rt::Task<void> Caretaker::stop() {
+  return gate_.close();
+}
+
+rt::Task<bool> Caretaker::sleep(Duration duration) {
+  const Instant end = tools_.clock.now() + duration;
+  while (!gate_.is_closing() && tools_.clock.now() < end) {
+    const Instant wake = std::min(end, tools_.clock.now() + kNap);
+    LEAT_CO_DO(co_await tools_.clock.sleep_until(wake));
+  }
+  co_return !gate_.is_closing();
+}
+
+void Caretaker::report(std::string_view what, const Error& error) {
+  tools_.logger.error(what, {{"disk", volume_.folders().root()}, {"error", error}});
+}
+
+rt::Task<void> Caretaker::tidy_loop(rt::Gate::Pass /*pass*/) {
+  const auto orphans = co_await volume_.collect_orphans();
+  if (!orphans) report("orphans could not be collected", orphans.error());
+  if (orphans && *orphans > 0) {
+    tools_.logger.info("removed files that no object names",
+                       {{"disk", volume_.folders().root()}, {"files", *orphans}});
+  }
+  for (;;) {
+    LEAT_CO_TRY(const bool go_on, co_await sleep(options_.period));
+    if (!go_on) co_return Status{};
+    if (volume_.failure()) continue;
+    if (const Status done = co_await tidy(); !done) report("tidying failed", done.error());
+  }
+}
+
+rt::Task<void> Caretaker::tidy() {
+  // A full disk gives up the undo window before it refuses new data.
+  const std::int64_t until =
+      volume_.space().is_full ? std::numeric_limits<std::int64_t>::max() : now_ms(tools_.clock);
+  LEAT_CO_TRY(const std::size_t purged, co_await volume_.reclaim(until));
+  purged_.add(purged);
+  while (!gate_.is_closing()) {
+    LEAT_CO_TRY(const bool compacted, co_await volume_.compact());
+    if (!compacted) break;
+    compacted_.add(1);
+  }
+  co_return Status{};
+}
+
+rt::Task<void> Caretaker::scrub_loop(rt::Gate::Pass /*pass*/) {
+  if (options_.scrub_rate_bytes == 0) co_return Status{};
+  for (;;) {
+    LEAT_CO_TRY(const bool go_on, co_await sleep(options_.scrub_pause));
+    if (!go_on) co_return Status{};
+    const auto done = co_await scrub();
+    if (!done) {
+      report("a scrub ended early", done.error());
+      continue;
+    }
+    tools_.logger.info("scrubbed", {{"disk", volume_.folders().root()},
+                                    {"objects", done->objects},
+                                    {"bytes", done->bytes},
+                                    {"damaged", done->damaged}});
+  }
+}
+
+rt::Task<ScrubProgress> Caretaker::scrub() {
+  struct Item {
+    record::ObjectKey object;
+    record::Version version;
+  };
+  struct Step {
+    std::vector<Item> items{};
+    std::string last{};
+  };
+  progress_ = ScrubProgress{.is_running = true};
+  damaged_.clear();
+  const index::Index& index = volume_.index();
+  std::string after;
+  do {
+    auto looked = reader_.kit().pool.run<Step>([&index, &after]() -> Result<Step> {
+      Step step;
+      const auto note = [&step](const record::ObjectKey& object,
+                                const record::Version& version) -> Status {
+        step.items.push_back({object, version});
+        return {};
+      };
+      LEAT_TRY(step.last, index.visit_versions(after, kScrubStep, note));
+      return step;
+    });
+    auto step = co_await std::move(looked);
+    if (!step) {
+      progress_.is_running = false;
+      co_return fail(step.error());
+    }
+    for (const Item& item : step->items) {
+      LEAT_CO_DO(co_await scrub_step(item.object, item.version));
+      if (gate_.is_closing()) break;
+    }
+    after = std::move(step->last);
+  } while (!after.empty() && !gate_.is_closing());
+  progress_.is_running = false;
+  co_return progress_;
+}
+
+rt::Task<void> Caretaker::scrub_step(const record::ObjectKey& object,
+                                     const record::Version& version) {
+  const Instant began = tools_.clock.now();
+  const Status verified = co_await verify(version);
+  ++progress_.objects;
+  progress_.bytes += version.size_bytes;
+  scrubbed_bytes_.add(version.size_bytes);
+  if (!verified && verified.error().code() == Errc::corrupt) {
+    ++progress_.damaged;
+    damage_found_.add(1);
+    damaged_.insert(object.key);
+    tools_.logger.error("an object is damaged; it is not served",
+                        {{"disk", volume_.folders().root()},
+                         {"bucket", object.bucket.value()},
+                         {"key", object.key},
+                         {"version", version.id.value()},
+                         {"error", verified.error()}});
+  } else if (!verified && verified.error().code() != Errc::not_found) {
+    // Not found: it was replaced meanwhile, and there is nothing to read any more.
+    report("a scrub could not read an object", verified.error());
+  }
+  if (options_.scrub_rate_bytes == 0) co_return Status{};
+  const double seconds = static_cast<double>(version.size_bytes + 4096) /
+                         static_cast<double>(options_.scrub_rate_bytes);
+  const auto share = std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds));
+  const Duration spent = tools_.clock.now() - began;
+  if (share > spent) {
+    LEAT_CO_DO(co_await tools_.clock.sleep_until(tools_.clock.now() + (share - spent)));
+  }
+  co_return Status{};
+}
+
+rt::Task<void> Caretaker::verify(const record::Version& version) {
+  const ByteRange all{.offset = 0, .length = version.size_bytes};
+  if (is_small(version)) {
+    LEAT_CO_DO(co_await reader_.read_small(version, all));
+    co_return Status{};
+  }
+  LEAT_CO_TRY(const auto source, co_await reader_.open_files(version, all));
+  for (;;) {
+    LEAT_CO_TRY(const Bytes piece, co_await source->next());
+    if (piece.empty()) co_return Status{};
+  }
+}
+
+}  // namespace leat::volume

@@ -1,0 +1,84 @@
+// Caretaker: what a volume needs done beside serving, in the background, at a set rate.
+//
+// It empties the trash of what is due (earlier when the disk is full), removes files nobody needs,
+// rewrites thin segments, collects orphans once after the start, and reads everything now and then
+// to find damage before somebody asks for it. All of it gives way to requests: it sleeps between
+// steps so that scrubbing stays below its rate.
+//
+// Shard: the volume's home. Lifetime: what Tools refers to outlives it; stop() before destroying.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+
+#include "metrics/registry.h"
+#include "rt/gate.h"
+#include "volume/reader.h"
+#include "volume/volume.h"
+
+namespace leat::volume {
+
+struct CaretakerOptions {
+  Duration period = std::chrono::seconds(10);
+  // Bytes read by a scrub in a second; 0: no scrubbing.
+  std::uint64_t scrub_rate_bytes = 32 * kMiB;
+  // How long after the end of one scrub the next begins.
+  Duration scrub_pause = std::chrono::hours(24);
+};
+
+// How far the present scrub is, or the last one was.
+struct ScrubProgress {
+  bool is_running = false;
+  std::uint64_t objects = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t damaged = 0;
+};
+
+struct CaretakerTools {
+  rt::Shard& shard;
+  io::Clock& clock;
+  log::Logger& logger;
+  metrics::Registry& metrics;
+};
+
+class Caretaker {
+ public:
+  Caretaker(Volume& volume, ShardKit kit, CaretakerTools tools, CaretakerOptions options);
+
+  void start();
+  // Returns when nothing of it runs any more.
+  rt::Task<void> stop();
+
+  // Reads and verifies everything once. Errors: those of the index; damage is reported, not
+  // returned.
+  rt::Task<ScrubProgress> scrub();
+
+  ScrubProgress progress() const { return progress_; }
+  // Objects whose bytes fail their checksums: never served, named here until they are replaced.
+  const std::set<std::string>& damaged() const { return damaged_; }
+
+ private:
+  rt::Task<void> tidy_loop(rt::Gate::Pass pass);
+  rt::Task<void> scrub_loop(rt::Gate::Pass pass);
+  rt::Task<void> tidy();
+  rt::Task<void> scrub_step(const record::ObjectKey& object, const record::Version& version);
+  rt::Task<void> verify(const record::Version& version);
+  // False once stop() was called.
+  rt::Task<bool> sleep(Duration duration);
+  void report(std::string_view what, const Error& error);
+
+  Volume& volume_;
+  VolumeReader reader_;
+  CaretakerTools tools_;
+  CaretakerOptions options_;
+  ScrubProgress progress_;
+  std::set<std::string> damaged_;
+  rt::Gate gate_;
+  metrics::Counter& purged_;
+  metrics::Counter& compacted_;
+  metrics::Counter& scrubbed_bytes_;
+  metrics::Counter& damage_found_;
+};
+
+}  // namespace leat::volume

@@ -1,0 +1,209 @@
+// Buckets, listings and disks.
+#include <fmt/format.h>
+
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+#include "http1/uri.h"
+#include "native/calls.h"
+#include "record/identity.h"
+
+namespace leat::native {
+namespace {
+
+using http::Response;
+using nlohmann::json;
+
+constexpr std::size_t kListMax = 10'000;
+constexpr std::size_t kBodyMaxBytes = 64 * 1024;
+
+Response json_answer(int status, const json& value) {
+  // Keys are bytes; what is not UTF-8 is shown with U+FFFD, and encoded beside it.
+  return Response::text(status, "application/json",
+                        value.dump(-1, ' ', false, json::error_handler_t::replace) + "\n");
+}
+
+constexpr std::pair<record::Durability, std::string_view> kDurabilities[] = {
+    {record::Durability::sync, "sync"},
+    {record::Durability::group, "group"},
+    {record::Durability::relaxed, "relaxed"},
+};
+
+std::string_view name_of(record::Durability durability) {
+  for (const auto& [value, name] : kDurabilities) {
+    if (value == durability) return name;
+  }
+  return "sync";
+}
+
+// As S3 has them: 3 to 63 of a–z, 0–9, '-' and '.', beginning and ending with a letter or digit.
+bool is_bucket_name(std::string_view name) {
+  const auto plain = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+  if (name.size() < 3 || name.size() > 63 || !plain(name.front()) || !plain(name.back())) {
+    return false;
+  }
+  return std::ranges::all_of(name, [&](char c) { return plain(c) || c == '-' || c == '.'; }) &&
+         name.find("..") == std::string_view::npos;
+}
+
+Result<std::string> bucket_in(const http1::RequestHead& head) {
+  return http1::percent_decode(head.path.substr(kBuckets.size() + 1));
+}
+
+Result<store::BucketOptions> options_in(const std::string& text) {
+  store::BucketOptions options;
+  if (text.empty()) return options;
+  const json body = json::parse(text, nullptr, false);
+  if (!body.is_object()) return fail(Errc::bad_request, "the body is no JSON object");
+  for (const auto& [key, value] : body.items()) {
+    if (key == "durability" && value.is_string()) {
+      const auto wanted = value.get<std::string>();
+      const auto* known = std::ranges::find(
+          kDurabilities, wanted, &std::pair<record::Durability, std::string_view>::second);
+      if (known == std::end(kDurabilities)) {
+        return fail(Errc::bad_request, "durability is sync, group or relaxed");
+      }
+      options.durability = known->first;
+    } else if (key == "undo_window_ms" && value.is_number_unsigned()) {
+      options.undo_window_ms = value.get<std::uint64_t>();
+    } else {
+      return fail(Errc::bad_request,
+                  fmt::format("\"{}\" is not known here, or has the wrong type", key));
+    }
+  }
+  return options;
+}
+
+Result<index::ListRequest> list_request(const store::ShardStore& store,
+                                        const http1::RequestHead& head) {
+  index::ListRequest request;
+  LEAT_TRY(const std::string name, http1::percent_decode(head.path.substr(kList.size())));
+  LEAT_TRY(const record::Bucket bucket, store.find_bucket(name));
+  request.bucket = bucket.id;
+  LEAT_TRY(const auto query, http1::parse_query(head.query));
+  for (const auto& [key, value] : query) {
+    if (key == "prefix") {
+      request.prefix = value;
+    } else if (key == "delimiter") {
+      request.delimiter = value;
+    } else if (key == "after") {
+      request.after = value;
+    } else if (key == "max") {
+      const char* end = value.data() + value.size();
+      const auto parsed = std::from_chars(value.data(), end, request.max);
+      if (parsed.ec != std::errc{} || parsed.ptr != end || request.max > kListMax) {
+        return fail(Errc::bad_request, fmt::format("max is 0…{}", kListMax));
+      }
+    } else {
+      return fail(Errc::bad_request, fmt::format("\"{}\" is not known here", key));
+    }
+  }
+  return request;
+}
+
+}  // namespace
+
+Answer list_buckets(store::ShardStore& store, http::Exchange& /*exchange*/) {
+  json list = json::array();
+  const store::BucketTablePtr table = store.buckets();
+  for (const record::Bucket& bucket : table->all()) {
+    LEAT_CO_TRY(const index::Counts counts, co_await store.counts(bucket.id));
+    list.push_back({{"name", bucket.name},
+                    {"created_ms", bucket.created_ms},
+                    {"durability", name_of(bucket.durability)},
+                    {"undo_window_ms", bucket.undo_window_ms},
+                    {"objects", counts.objects},
+                    {"bytes", counts.bytes},
+                    {"trashed_objects", counts.trashed_objects},
+                    {"trashed_bytes", counts.trashed_bytes}});
+  }
+  const json answer = {{"buckets", std::move(list)}};
+  co_return json_answer(200, answer);
+}
+
+Answer create_bucket(store::ShardStore& store, http::Exchange& exchange) {
+  LEAT_CO_TRY(const std::string name, bucket_in(exchange.head));
+  if (!is_bucket_name(name)) {
+    co_return fail(Errc::bad_request,
+                   "a bucket's name has 3 to 63 of a-z, 0-9, '-' and '.', and begins and ends with "
+                   "a letter or a digit");
+  }
+  LEAT_CO_TRY(const std::string body, co_await read_text(exchange.body, kBodyMaxBytes));
+  LEAT_CO_TRY(auto options, options_in(body));
+  LEAT_CO_TRY(const auto bucket, co_await store.create_bucket(name, std::move(options)));
+  const json answer = {{"name", bucket.name},
+                       {"durability", name_of(bucket.durability)},
+                       {"undo_window_ms", bucket.undo_window_ms}};
+  co_return json_answer(201, answer);
+}
+
+Answer remove_bucket(store::ShardStore& store, http::Exchange& exchange) {
+  LEAT_CO_TRY(std::string name, bucket_in(exchange.head));
+  LEAT_CO_DO(co_await store.remove_bucket(std::move(name)));
+  co_return Response(204);
+}
+
+Answer list_objects(store::ShardStore& store, http::Exchange& exchange) {
+  LEAT_CO_TRY(auto request, list_request(store, exchange.head));
+  LEAT_CO_TRY(const index::ListPage page, co_await store.list(std::move(request)));
+  json objects = json::array();
+  json groups = json::array();
+  for (const index::ListItem& item : page.items) {
+    if (!item.version) {
+      groups.push_back(item.name);
+      continue;
+    }
+    objects.push_back({{"key", item.name},
+                       {"size", item.version->size_bytes},
+                       {"etag", item.version->etag},
+                       {"modified_ms", item.version->modified_ms},
+                       {"version", item.version->id.value()}});
+  }
+  json answer = {{"objects", std::move(objects)},
+                 {"groups", std::move(groups)},
+                 {"is_truncated", page.is_truncated}};
+  if (page.is_truncated) {
+    answer["next_after"] = http1::percent_encode(page.items.back().name, http1::Slash::keep);
+  }
+  co_return json_answer(200, answer);
+}
+
+namespace {
+
+struct DiskState {
+  volume::SpaceUse space{};
+  std::string failure{};
+  std::uint64_t replayed = 0;
+};
+
+rt::Task<DiskState> state_of(const volume::Volume& volume) {
+  DiskState state{.space = volume.space(), .replayed = volume.opening().replayed};
+  if (volume.failure()) state.failure = volume.failure()->detail();
+  co_return state;
+}
+
+}  // namespace
+
+Answer list_disks(store::ShardStore& store, http::Exchange& /*exchange*/) {
+  json list = json::array();
+  for (std::size_t i = 0; i < store.store().disks().size(); ++i) {
+    auto asked =
+        store.at_home<DiskState>(i, [](volume::Volume& volume) { return state_of(volume); });
+    LEAT_CO_TRY(const DiskState state, co_await std::move(asked));
+    const volume::Volume& volume = *store.store().disks()[i].volume;
+    const bool is_failed = !state.failure.empty();
+    list.push_back({{"path", volume.folders().root()},
+                    {"id", record::to_hex(volume.identity().disk)},
+                    {"state", is_failed             ? "failed"
+                              : state.space.is_full ? "full"
+                                                    : "ok"},
+                    {"error", state.failure},
+                    {"total_bytes", state.space.total_bytes},
+                    {"available_bytes", state.space.available_bytes},
+                    {"replayed_changes", state.replayed}});
+  }
+  const json answer = {{"disks", std::move(list)}};
+  co_return json_answer(200, answer);
+}
+
+}  // namespace leat::native

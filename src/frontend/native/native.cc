@@ -1,0 +1,95 @@
+#include "native/native.h"
+
+#include "native/calls.h"
+
+namespace leat::native {
+namespace {
+
+using http::Operation;
+using http1::Method;
+
+using Routed = Result<std::optional<Operation>>;
+
+Routed not_allowed() {
+  return fail(Errc::method_not_allowed);
+}
+
+Routed route_bucket(std::string_view name, Method method) {
+  if (name.empty()) {
+    if (method == Method::get || method == Method::head) return Operation::list_buckets;
+    return not_allowed();
+  }
+  if (method == Method::put) return Operation::create_bucket;
+  if (method == Method::delete_) return Operation::remove_bucket;
+  return not_allowed();
+}
+
+Routed route_object(Method method) {
+  switch (method) {
+    case Method::get:
+    case Method::head: return Operation::read_object;
+    case Method::put: return Operation::write_object;
+    case Method::delete_: return Operation::remove_object;
+    case Method::post: return Operation::change_object;
+    case Method::options:
+    case Method::other: break;
+  }
+  return not_allowed();
+}
+
+}  // namespace
+
+Routed NativeRouter::route(const http1::RequestHead& head) const {
+  const bool reads = head.method == Method::get || head.method == Method::head;
+  const std::string_view path = head.path;
+  if (path.starts_with(kObjects)) return route_object(head.method);
+  if (path.starts_with(kList)) return reads ? Operation::list_objects : not_allowed();
+  if (path == kDisks) return reads ? Operation::list_disks : not_allowed();
+  if (path == kBuckets) return route_bucket("", head.method);
+  if (path.starts_with(kBuckets) && path[kBuckets.size()] == '/') {
+    return route_bucket(path.substr(kBuckets.size() + 1), head.method);
+  }
+  return std::nullopt;
+}
+
+std::string_view NativeRouter::allowed(const http1::RequestHead& head) const {
+  if (head.path.starts_with(kObjects)) return "GET, HEAD, PUT, DELETE, POST";
+  if (head.path.starts_with(kBuckets) && head.path.size() > kBuckets.size() + 1) {
+    return "PUT, DELETE";
+  }
+  return "GET, HEAD";
+}
+
+class NativeApi::Call final : public http::Handler {
+ public:
+  using Function = Answer (*)(store::ShardStore&, http::Exchange&);
+  Call(store::ShardStore& store, Function function) : store_(store), function_(function) {}
+
+  Answer handle(http::Exchange& exchange) override { return function_(store_, exchange); }
+
+ private:
+  store::ShardStore& store_;
+  Function function_;
+};
+
+NativeApi::NativeApi(store::ShardStore& store) {
+  const std::pair<Operation, Call::Function> table[] = {
+      {Operation::list_buckets, list_buckets},   {Operation::create_bucket, create_bucket},
+      {Operation::remove_bucket, remove_bucket}, {Operation::list_objects, list_objects},
+      {Operation::read_object, read_object},     {Operation::write_object, write_object},
+      {Operation::remove_object, remove_object}, {Operation::change_object, change_object},
+      {Operation::list_disks, list_disks},
+  };
+  for (const auto& [operation, function] : table)
+    calls_.emplace_back(operation, std::make_unique<Call>(store, function));
+}
+
+NativeApi::~NativeApi() = default;
+
+void NativeApi::install(http::Dispatcher& dispatcher) {
+  dispatcher.add_router(router_);
+  for (const auto& [operation, call] : calls_)
+    dispatcher.set_handler(operation, *call);
+}
+
+}  // namespace leat::native

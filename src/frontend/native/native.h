@@ -1,0 +1,45 @@
+// Native: buckets, objects and disks under /_/v1/, for Leat's own tools.
+//
+//   GET    /_/v1/buckets                     all of them, with counts
+//   PUT    /_/v1/buckets/NAME                make one; {"durability": "sync", "undo_window_ms": 0}
+//   DELETE /_/v1/buckets/NAME                remove an empty one
+//   GET    /_/v1/list/NAME?prefix=&delimiter=&after=&max=
+//   GET, HEAD, PUT, DELETE /_/v1/objects/NAME/KEY
+//   POST   /_/v1/objects/NAME/KEY?undelete   bring the last version back
+//   POST   /_/v1/objects/NAME/KEY?copy=NAME/KEY
+//   GET    /_/v1/disks                       how each disk is
+//
+// docs/reference/api.md has the details. Keys are percent-encoded and decoded once.
+// Shard: one of each a shard. Lifetime: the store outlives the handlers.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "http/dispatcher.h"
+#include "store/shard_store.h"
+
+namespace leat::native {
+
+class NativeRouter final : public http::Router {
+ public:
+  Result<std::optional<http::Operation>> route(const http1::RequestHead& head) const override;
+  std::string_view allowed(const http1::RequestHead& head) const override;
+};
+
+// The handlers of one shard.
+class NativeApi {
+ public:
+  explicit NativeApi(store::ShardStore& store);
+  ~NativeApi();
+
+  void install(http::Dispatcher& dispatcher);
+
+ private:
+  class Call;
+
+  NativeRouter router_;
+  std::vector<std::pair<http::Operation, std::unique_ptr<Call>>> calls_;
+};
+
+}  // namespace leat::native

@@ -1,0 +1,127 @@
+#include "fsck/fsck.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "leat/arguments.h"
+#include "leat/data_directory.h"
+#include "leat/subcommands.h"
+#include "leat/table.h"
+
+namespace leat::programs {
+namespace {
+
+constexpr std::array kSwitches = {
+    Switch{"--rebuild", "Make the index anew from segments and files; the old one is put aside."},
+    Switch{"--accept-loss", "With --rebuild: pass over damaged records instead of refusing."},
+    Switch{"--json", "One JSON document instead of text."},
+};
+
+constexpr std::string_view kEpilogue =
+    "Looks at directories that no server runs on: reads and verifies everything they hold.\n"
+    "Changes nothing without --rebuild. Exit codes: 0 clean, 8 damage was found, 6 a server runs\n"
+    "on the directory.";
+
+void print_progress(const fsck::Report& report) {
+  fmt::print(stderr, "\r  {} records, {} versions, {}   ", report.records, report.versions,
+             human_bytes(report.bytes));
+}
+
+nlohmann::json to_json(const std::string& directory, const fsck::Report& report) {
+  nlohmann::json findings = nlohmann::json::array();
+  for (const fsck::Finding& finding : report.findings)
+    findings.push_back({{"where", finding.where}, {"what", finding.what}});
+  return {{"directory", directory},         {"clean", report.is_clean()},
+          {"objects", report.objects},      {"versions", report.versions},
+          {"bytes", report.bytes},          {"segments", report.segments},
+          {"records", report.records},      {"files", report.files},
+          {"orphan_files", report.orphans}, {"findings", std::move(findings)}};
+}
+
+void print_text(const std::string& directory, const fsck::Report& report) {
+  fmt::print("{}: {} objects, {} versions, {} in {} segments and {} files\n", directory,
+             report.objects, report.versions, human_bytes(report.bytes), report.segments,
+             report.files);
+  if (report.orphans > 0) {
+    fmt::print("  {} files that no object names; the next `leat serve` removes them\n",
+               report.orphans);
+  }
+  for (const fsck::Finding& finding : report.findings)
+    fmt::print("  DAMAGED  {}: {}\n", finding.where, finding.what);
+  fmt::print("  {}\n", report.is_clean() ? "clean" : "damage was found");
+}
+
+struct Tools {
+  io::PosixDisk disk{};
+  io::RealClock clock{};
+  io::SystemRng rng{};
+  volume::RecoveryTools recovery() { return {.disk = disk, .clock = clock, .rng = rng}; }
+};
+
+Status rebuild(Tools& tools, const std::string& directory, const Arguments& arguments) {
+  const auto loss = arguments.has("--accept-loss") ? volume::Loss::accepted : volume::Loss::refused;
+  auto rebuilt = fsck::rebuild(tools.recovery(), volume::Folders(directory), loss);
+  if (!rebuilt && rebuilt.error().code() == Errc::corrupt) {
+    return fail(Errc::corrupt,
+                fmt::format("{}; --accept-loss rebuilds without the damaged records, but older "
+                            "versions of their objects may come back",
+                            rebuilt.error().detail()));
+  }
+  if (!rebuilt) return fail(std::move(rebuilt).error());
+  if (arguments.has("--json")) return {};
+  fmt::print("{}: index made of {} changes, {} objects\n", directory, rebuilt->changes,
+             rebuilt->objects);
+  if (!rebuilt->old_index.empty()) fmt::print("  the old one is {}\n", rebuilt->old_index);
+  if (rebuilt->damaged_bytes > 0) {
+    fmt::print("  {} bytes of damaged records were passed over\n", rebuilt->damaged_bytes);
+  }
+  return {};
+}
+
+Status run(const Invocation& invocation, const Arguments& arguments) {
+  Tools tools;
+  const bool as_json = arguments.has("--json");
+  nlohmann::json document = nlohmann::json::array();
+  bool clean = true;
+  for (const std::string& directory : arguments.positionals) {
+    const volume::Folders folders(directory);
+    if (!tools.disk.info(folders.identity()) && !tools.disk.info(folders.identity_copy())) {
+      return fail(Errc::not_found, fmt::format("{} is no data directory of Leat", directory));
+    }
+    LEAT_TRY(const auto held, DataDirectory::take(tools.disk, directory));
+    if (arguments.has("--rebuild")) LEAT_DO(rebuild(tools, directory, arguments));
+    const bool shows_progress = invocation.stderr_is_terminal && !as_json;
+    const fsck::Tell tell = [shows_progress](const fsck::Report& report) {
+      if (shows_progress) print_progress(report);
+    };
+    LEAT_TRY(const fsck::Report report, fsck::check(tools.recovery(), folders, tell));
+    if (shows_progress) fmt::print(stderr, "\r\x1b[K");
+    clean = clean && report.is_clean();
+    if (as_json) {
+      document.push_back(to_json(directory, report));
+    } else {
+      print_text(directory, report);
+    }
+  }
+  if (as_json) {
+    fmt::print("{}\n", document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  }
+  if (!clean) return fail(Errc::corrupt, "damage was found; leat fsck --help says what mends it");
+  return {};
+}
+
+}  // namespace
+
+Exit run_fsck(const Invocation& invocation) {
+  const Grammar grammar{.command = find_command("fsck"),
+                        .positional = "DIR",
+                        .positionals_min = 1,
+                        .positionals_max = 64,
+                        .switches = kSwitches,
+                        .epilogue = kEpilogue};
+  return run_parsed(grammar, invocation, run);
+}
+
+}  // namespace leat::programs
