@@ -120,12 +120,7 @@ rt::Task<void> Committer::write_group(Group& group) {
     if (written.error().code() != Errc::no_space) {
       co_return fail_disk(written.error(), "a segment cannot be written");
     }
-    // What was written of the batch must not stay behind the end of the segment.
-    const std::uint64_t end = offset_;
-    auto cut = tools_.pool.run<void>([file, end] { return file->truncate(end); });
-    if (const Status done = co_await std::move(cut); !done) {
-      co_return fail_disk(done.error(), "a segment cannot be cut");
-    }
+    LEAT_CO_DO(co_await cut_file());
     co_return fail(written.error());
   }
   offset_ += bytes.size();
@@ -140,6 +135,15 @@ rt::Task<void> Committer::write_group(Group& group) {
     }
   }
   co_return apply_group(group, offset_);
+}
+
+rt::Task<void> Committer::cut_file() {
+  const std::shared_ptr<io::File> file = file_;
+  const std::uint64_t end = offset_;
+  auto cut = tools_.pool.run<void>([file, end] { return file->truncate(end); });
+  const Status done = co_await std::move(cut);
+  if (!done) co_return fail_disk(done.error(), "a segment cannot be cut");
+  co_return Status{};
 }
 
 Status Committer::apply_group(Group& group, std::uint64_t end_offset) {
@@ -256,9 +260,13 @@ rt::Task<void> Committer::write_marker() {
   if (written) {
     offset_ = at + bytes.size();
     marked_offset_ = offset_;
-  } else if (written.error().code() != Errc::no_space) {
-    // Kept in failure_: whoever comes next is told.
+    co_return Status{};
+  }
+  // A failure is kept in failure_: whoever comes next is told.
+  if (written.error().code() != Errc::no_space) {
     static_cast<void>(fail_disk(written.error(), "a segment cannot be written"));
+  } else {
+    static_cast<void>(co_await cut_file());
   }
   co_return Status{};
 }

@@ -96,6 +96,9 @@ class Committer {
   void number(Entry& entry);
   rt::Task<void> write_group(Group& group);
   Status apply_group(Group& group, std::uint64_t end_offset);
+  // What a write without room left behind the end must not stay there: a closed segment ends with
+  // its last batch.
+  rt::Task<void> cut_file();
   rt::Task<void> roll_over();
   rt::Task<void> sync_file();
   rt::Task<void> sync_after(Instant when, rt::Gate::Pass pass);

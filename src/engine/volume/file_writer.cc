@@ -58,7 +58,7 @@ FileWriter::~FileWriter() {
 
 rt::Task<FileWriter::PiecePtr> FileWriter::open_piece() {
   auto piece = std::make_shared<Piece>();
-  piece->id = Volume::new_file(kit_.rng);
+  piece->id = volume_.new_file(kit_.rng);
   piece->owner = owner_;
   io::Disk& disk = volume_.disk();
   std::string path = volume_.folders().incoming_file(piece->id);

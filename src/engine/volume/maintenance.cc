@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 
 #include "segment/scan.h"
 #include "volume/volume.h"
@@ -25,10 +26,13 @@ Status remove_files(io::Disk& disk, const Folders& folders,
   return {};
 }
 
-// Files below files/ that the index does not know and that were there before `opened`: those that
-// are younger may belong to a change that is on its way.
+// Files below files/ that the index does not know, but for those that `is_young`: they may belong
+// to a change that is on its way. When a file was made cannot be asked of the file system, whose
+// calendar may jump.
+using IsYoung = std::function<bool(record::FileId)>;
 Result<std::vector<record::FileId>> find_orphans(io::Disk& disk, const Folders& folders,
-                                                 const index::Index& index, WallTime opened) {
+                                                 const index::Index& index,
+                                                 const IsYoung& is_young) {
   std::vector<record::FileId> orphans;
   LEAT_TRY(const auto shelves, disk.list(folders.files()));
   for (const std::string& shelf : shelves) {
@@ -39,10 +43,9 @@ Result<std::vector<record::FileId>> find_orphans(io::Disk& disk, const Folders& 
       const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number, 16);
       if (error != std::errc{} || end != name.data() + name.size()) continue;
       const record::FileId file(number);
+      if (is_young(file)) continue;
       LEAT_TRY(const bool known, index.is_known(file));
-      if (known) continue;
-      const auto info = disk.info(folder + '/' + name);
-      if (info && info->modified < opened) orphans.push_back(file);
+      if (!known) orphans.push_back(file);
     }
   }
   return orphans;
@@ -109,10 +112,14 @@ rt::Task<std::size_t> Volume::collect_orphans() {
   io::Disk& disk = tools_.disk;
   const Folders& folders = folders_;
   const index::Index& index = *index_;
-  const WallTime opened = opening_.at;
+  const std::uint64_t tag = file_tag_;
   using Files = std::vector<record::FileId>;
-  auto looked = tools_.pool.run<Files>(
-      [&disk, &folders, &index, opened] { return find_orphans(disk, folders, index, opened); });
+  auto looked = tools_.pool.run<Files>([&disk, &folders, &index, tag] {
+    const auto is_young = [tag](record::FileId file) {
+      return (file.value() & kFileTagMask) == tag;
+    };
+    return find_orphans(disk, folders, index, is_young);
+  });
   LEAT_CO_TRY(const Files orphans, co_await std::move(looked));
   auto removed = tools_.pool.run<void>(
       [&disk, &folders, &orphans] { return remove_files(disk, folders, orphans); });
@@ -154,11 +161,17 @@ rt::Task<Volume::Victim> Volume::choose_victim() {
   segment::SegmentFolder& folder = *segments_;
   auto listed = tools_.pool.run<Segments>([&folder] { return folder.list(); });
   LEAT_CO_TRY(const Segments segments, co_await std::move(listed));
+  const index::Index& index = *index_;
+  using Applied = std::optional<index::Applied>;
+  auto asked = tools_.pool.run<Applied>([&index] { return index.applied(); });
+  LEAT_CO_TRY(const Applied applied, co_await std::move(asked));
   Victim victim;
+  if (!applied) co_return victim;
   std::uint64_t best_percent = options_.compact_below_percent;
   for (const record::SegmentId id : segments) {
-    // The one that is written to, and those that recovery would read, stay.
-    if (id >= committer_.active_segment() || damaged_.contains(id)) continue;
+    // The one that is written to stays, and so does the one that recovery begins with: after a roll
+    // over that no change followed it is the one before.
+    if (id >= applied->segment || damaged_.contains(id)) continue;
     auto sized = tools_.pool.run<std::uint64_t>([&folder, id] { return folder.size_bytes(id); });
     LEAT_CO_TRY(const std::uint64_t size_bytes, co_await std::move(sized));
     const auto live = index_->live_bytes().find(id);

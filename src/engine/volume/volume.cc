@@ -50,6 +50,7 @@ Volume::Volume(VolumeTools tools, Folders folders, Recovered recovered, VolumeOp
       folders_(std::move(folders)),
       options_(options),
       identity_(recovered.identity),
+      file_tag_(tools.rng.next() & kFileTagMask),
       segments_(std::move(recovered.segments)),
       kv_(std::move(recovered.kv)),
       index_(std::move(recovered.index)),

@@ -119,7 +119,8 @@ class Volume {
   rt::Task<std::size_t> reclaim(std::int64_t until_ms);
   // Rewrites the worst segment, if one is worth it; true if one was.
   rt::Task<bool> compact();
-  // Removes files that no change ever named (a crash came first). Gives how many.
+  // Removes files that no change ever named (a crash came first). Gives how many. Those that may
+  // have been made since the volume was opened are left to the next time.
   rt::Task<std::size_t> collect_orphans();
 
   // Finishes what is running, flushes the index. Errors: that the last flush failed.
@@ -144,9 +145,14 @@ class Volume {
   const Opening& opening() const { return opening_; }
 
   // A number for a file that is about to be written. Safe from any shard, with its own Rng.
-  static record::FileId new_file(io::Rng& rng) { return record::FileId(rng.next()); }
+  record::FileId new_file(io::Rng& rng) const {
+    return record::FileId((rng.next() & ~kFileTagMask) | file_tag_);
+  }
 
  private:
+  // The last bits of a file's number say which opening of the volume made it.
+  static constexpr std::uint64_t kFileTagMask = 0xFF;
+
   Volume(VolumeTools tools, Folders folders, Recovered recovered, VolumeOptions options);
 
   rt::Task<KeyLatch::Hold> hold(const record::ObjectKey& object);
@@ -178,6 +184,7 @@ class Volume {
   const Folders folders_;
   const VolumeOptions options_;
   const record::Identity identity_;
+  const std::uint64_t file_tag_;
   std::unique_ptr<segment::SegmentFolder> segments_;
   std::unique_ptr<kv::Kv> kv_;
   std::unique_ptr<index::Index> index_;

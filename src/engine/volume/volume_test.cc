@@ -259,6 +259,31 @@ TEST_F(VolumeTest, AFullDiskSaysSoAndRecoversAfterADelete) {
   EXPECT_EQ(content("b"), brief(kLarge));
 }
 
+// Found by the model test (seed 12191): files were taken for orphans by their time.
+TEST_F(VolumeTest, AFileOnItsWayIsNoOrphanWhenTheCalendarJumpsBack) {
+  world_.world().clock("node").jump_wall(-std::chrono::hours(1));
+  const auto files = world_.write_files(key("large"), kLarge);
+  ASSERT_TRUE(files);
+  EXPECT_EQ(world_.run(world_.volume().collect_orphans()).value(), 0U);
+  EXPECT_TRUE(world_.disk().info(world_.volume().folders().file(files->front().file)));
+}
+
+TEST_F(VolumeTest, WhatNoChangeNamedIsCollectedLater) {
+  ASSERT_TRUE(world_.put(key("kept"), kLarge));
+  const auto files = world_.write_files(key("large"), kLarge);
+  ASSERT_TRUE(files);
+  // Files of an earlier opening with the same mark, one in 256, are left to the opening after.
+  for (int opening = 0; opening < 3; ++opening) {
+    ASSERT_TRUE(world_.crash({.mode = sim::CrashMode::drop_unsynced}));
+    ASSERT_TRUE(world_.run(world_.volume().collect_orphans()));
+  }
+  for (const record::FileExtent& extent : *files) {
+    const auto info = world_.disk().info(world_.volume().folders().file(extent.file));
+    EXPECT_EQ(info.error().code(), Errc::not_found);
+  }
+  EXPECT_EQ(content("kept"), brief(kLarge));
+}
+
 TEST_F(VolumeTest, AFlippedBitIsNeverServed) {
   ASSERT_TRUE(world_.put(key("small"), std::string(1000, 's')));
   ASSERT_TRUE(world_.put(key("large"), kLarge));
@@ -271,6 +296,68 @@ TEST_F(VolumeTest, AFlippedBitIsNeverServed) {
   ASSERT_TRUE(world_.disk().flip_bit("d/segments/0000000000000001.seg", 700, 1));
   EXPECT_TRUE(content("small").starts_with("error: corrupt")) << content("small");
   EXPECT_TRUE(content("large").starts_with("error: corrupt") || content("large") == brief(kLarge));
+}
+
+// Whatever room is left when the disk gets full: nothing half written stays in a segment, and no
+// segment goes that recovery would ask for.
+TEST(VolumeSpace, ADiskThatWasFullForAMomentOpensAgain) {
+  NullSink sink;
+  sim::Timeline timeline;
+  sim::SimClock clock{timeline};
+  log::Logger logger{sink, clock};
+  VolumeOptions options = test::VolumeWorld::small_options();
+  options.segment_max_bytes = 1;  // each batch gets a segment
+  for (std::uint64_t room = 0; room < 700; room += 4) {
+    test::VolumeWorld world(room, logger, options);
+    const record::ObjectKey a{.bucket = record::BucketId(1), .key = "a"};
+    ASSERT_TRUE(world.open());
+    ASSERT_TRUE(world.run(world.volume().put_bucket({.id = a.bucket, .name = "b"})));
+    ASSERT_TRUE(world.put(a, "1"));
+    ASSERT_TRUE(world.run(world.volume().remove(a, {})));
+    const auto space = world.disk().space("d");
+    world.disk().set_capacity(space->total_bytes - space->available_bytes + room);
+    static_cast<void>(world.run(world.volume().put_bucket({.id = a.bucket, .name = "c"})));
+    ASSERT_TRUE(world.world().run_until_idle());
+    ASSERT_FALSE(world.volume().failure()) << room;
+    world.disk().set_capacity(sim::SimDisk::kDefaultCapacityBytes);
+    for (bool more = true; more;) {
+      const auto compacted = world.run(world.volume().compact());
+      ASSERT_TRUE(compacted) << room << ": " << compacted.error().message();
+      more = *compacted;
+    }
+    if (room % 8 == 0) {
+      ASSERT_TRUE(world.put(a, "2"));
+    }
+    const Status opened = world.crash({.mode = sim::CrashMode::drop_unsynced});
+    ASSERT_TRUE(opened) << room << ": " << opened.error().message();
+    EXPECT_EQ(world.volume().index().buckets().size(), 1U) << room;
+    EXPECT_EQ(world.get(a)->has_value(), room % 8 == 0) << room;
+  }
+}
+
+TEST(VolumeSpace, TheSegmentThatRecoveryBeginsWithIsNeverRemoved) {
+  NullSink sink;
+  sim::Timeline timeline;
+  sim::SimClock clock{timeline};
+  log::Logger logger{sink, clock};
+  VolumeOptions options = test::VolumeWorld::small_options();
+  options.segment_max_bytes = 150;
+  for (std::uint64_t room = 0; room < 300; room += 4) {
+    test::VolumeWorld world(room, logger, options);
+    const record::BucketId bucket(1);
+    ASSERT_TRUE(world.open());
+    ASSERT_TRUE(world.run(world.volume().put_bucket({.id = bucket, .name = "b"})));
+    ASSERT_TRUE(world.run(world.volume().remove_bucket(bucket)));
+    const auto space = world.disk().space("d");
+    world.disk().set_capacity(space->total_bytes - space->available_bytes + room);
+    static_cast<void>(world.run(world.volume().put_bucket({.id = bucket, .name = "c"})));
+    ASSERT_TRUE(world.world().run_until_idle());
+    world.disk().set_capacity(sim::SimDisk::kDefaultCapacityBytes);
+    while (world.run(world.volume().compact()).value_or(false)) {
+    }
+    const Status opened = world.crash({.mode = sim::CrashMode::drop_unsynced});
+    ASSERT_TRUE(opened) << room << ": " << opened.error().message();
+  }
 }
 
 TEST_F(VolumeTest, ALostIndexIsRebuiltFromTheSegments) {
