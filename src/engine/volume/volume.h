@@ -122,6 +122,9 @@ class Volume {
   // Removes files that no change ever named (a crash came first). Gives how many.
   rt::Task<std::size_t> collect_orphans();
 
+  // Asks the disk how much room it has; new data is refused or taken by that from now on.
+  rt::Task<void> look_at_space();
+
   // Finishes what is running, flushes the index. Errors: that the last flush failed.
   rt::Task<void> close();
 
