@@ -82,6 +82,8 @@ class Put {
   std::vector<io::BufferPool::Buffer> buffers_;  // of a small object
   std::vector<std::size_t> filled_;              // bytes in each buffer
   std::unique_ptr<volume::FileWriter> files_;    // of a large one
+  MutableBytes room_{};      // the buffer of files_ that a spill has begun to fill …
+  std::size_t carried_ = 0;  // … and how far
   std::uint64_t size_bytes_ = 0;
 };
 
