@@ -52,6 +52,7 @@ rt::Task<void> ShardStore::remove_bucket(std::string name) {
 rt::Task<record::Bucket> ShardStore::create_bucket_at_home(std::string name,
                                                            BucketOptions options) {
   LEAT_CO_TRY(const auto held, co_await store_.bucket_latch().acquire(std::string(kLatch)));
+  LEAT_CO_DO(co_await undo_half_made());
   if (buckets_->find(name) != nullptr) co_return fail(Errc::conflict, "the bucket is there");
   record::Bucket bucket{.name = std::move(name),
                         .created_ms = now_ms(),
@@ -63,8 +64,30 @@ rt::Task<record::Bucket> ShardStore::create_bucket_at_home(std::string name,
   do {
     bucket.id = record::BucketId(static_cast<std::uint32_t>(kit_.rng.next()));
   } while (buckets_->find(bucket.id) != nullptr);
-  LEAT_CO_DO(co_await write_bucket(bucket));
-  co_return bucket;
+  half_made_ = bucket;
+  const Status written = co_await write_bucket(bucket);
+  if (written) {
+    half_made_.reset();
+    co_return bucket;
+  }
+  // If this fails too, the next one to be made tries again.
+  static_cast<void>(co_await undo_half_made());
+  co_return fail(written.error());
+}
+
+rt::Task<void> ShardStore::undo_half_made() {
+  if (!half_made_) co_return Status{};
+  const record::BucketId id = half_made_->id;
+  for (std::size_t i = 0; i < store_.disks().size(); ++i) {
+    auto asked =
+        at_home<void>(i, [id](volume::Volume& volume) { return volume.remove_bucket(id); });
+    const Status removed = co_await std::move(asked);
+    if (!removed && removed.error().code() != Errc::not_found) co_return fail(removed.error());
+  }
+  BucketTablePtr table = with(*buckets_, id, nullptr);
+  LEAT_CO_DO(co_await store_.publish(kit_.shard, std::move(table)));
+  half_made_.reset();
+  co_return Status{};
 }
 
 rt::Task<void> ShardStore::change_bucket_at_home(record::Bucket bucket) {

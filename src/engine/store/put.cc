@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 #include "store/shard_store.h"
@@ -32,6 +33,7 @@ rt::Task<MutableBytes> Put::next_buffer() {
   if (!files_ && size_bytes_ >= volume.options().small_max_bytes) {
     LEAT_CO_DO(co_await spill());
   }
+  if (carried_ > 0) co_return room_.subspan(carried_);
   if (files_) co_return co_await files_->next_buffer();
   LEAT_CO_TRY(auto buffer, co_await store_.kit().buffers.acquire());
   buffers_.push_back(std::move(buffer));
@@ -44,23 +46,28 @@ rt::Task<MutableBytes> Put::next_buffer() {
 void Put::commit(std::size_t size) {
   size_bytes_ += size;
   if (files_) {
-    files_->commit(size);
+    files_->commit(std::exchange(carried_, 0) + size);
   } else {
     filled_.back() = size;
   }
 }
 
-// The object is larger than what lies in segments: what has come so far goes to files.
+// The object is larger than what lies in segments: what has come so far goes to files. Their
+// buffers are filled whole, and the last one is left to the caller to fill: only the end of an
+// object may break a block.
 rt::Task<void> Put::spill() {
   const record::SummedData data = small_data();
   start_files();
   for (const Bytes piece : data.pieces) {
     for (Bytes rest = piece; !rest.empty();) {
-      LEAT_CO_TRY(const MutableBytes room, co_await files_->next_buffer());
-      const Bytes step = rest.first(std::min(rest.size(), room.size()));
-      std::ranges::copy(step, room.begin());
-      files_->commit(step.size());
+      if (carried_ == 0) {
+        LEAT_CO_TRY(room_, co_await files_->next_buffer());
+      }
+      const Bytes step = rest.first(std::min(rest.size(), room_.size() - carried_));
+      std::ranges::copy(step, room_.begin() + static_cast<std::ptrdiff_t>(carried_));
+      carried_ += step.size();
       rest = rest.subspan(step.size());
+      if (carried_ == room_.size()) files_->commit(std::exchange(carried_, 0));
     }
   }
   buffers_.clear();
@@ -79,6 +86,7 @@ rt::Task<record::Version> Put::finish(PutDetails details) {
   volume::NewVersion fresh{.object = target_.object};
   std::uint32_t sums_crc = 0;
   if (files_) {
+    if (carried_ > 0) files_->commit(std::exchange(carried_, 0));
     LEAT_CO_TRY(fresh.version.place, co_await files_->finish());
     sums_crc = files_->sums_crc();
   } else {

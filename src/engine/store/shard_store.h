@@ -82,6 +82,8 @@ class Put {
   std::vector<io::BufferPool::Buffer> buffers_;  // of a small object
   std::vector<std::size_t> filled_;              // bytes in each buffer
   std::unique_ptr<volume::FileWriter> files_;    // of a large one
+  MutableBytes room_{};      // the buffer of files_ that a spill has begun to fill …
+  std::size_t carried_ = 0;  // … and how far
   std::uint64_t size_bytes_ = 0;
 };
 
@@ -158,12 +160,16 @@ class ShardStore {
   rt::Task<void> change_bucket_at_home(record::Bucket bucket);
   rt::Task<void> remove_bucket_at_home(std::string name);
   rt::Task<void> write_bucket(const record::Bucket& bucket);
+  rt::Task<void> undo_half_made();
 
   Store& store_;
   volume::ShardKit kit_;
   io::Clock& clock_;
   std::vector<std::unique_ptr<volume::VolumeReader>> readers_;
   BucketTablePtr buckets_;
+  // A bucket that not all disks took. It must be gone before another one of its name is made, or
+  // there would be two after the next start.
+  std::optional<record::Bucket> half_made_;
 };
 
 }  // namespace leat::store

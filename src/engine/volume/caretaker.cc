@@ -78,6 +78,8 @@ rt::Task<void> Caretaker::tidy_loop(rt::Gate::Pass /*pass*/) {
 }
 
 rt::Task<void> Caretaker::tidy() {
+  // A full disk gets no new objects, so nobody else would notice that it has room again.
+  LEAT_CO_DO(co_await volume_.look_at_space());
   // A full disk gives up the undo window before it refuses new data.
   const std::int64_t until =
       volume_.space().is_full ? std::numeric_limits<std::int64_t>::max() : now_ms(tools_.clock);

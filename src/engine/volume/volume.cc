@@ -110,12 +110,7 @@ Status Volume::check_bucket(record::BucketId bucket) const {
 rt::Task<void> Volume::check_room(record::BucketId bucket) {
   LEAT_CO_DO(check_bucket(bucket));
   if (options_.quiet || tools_.clock.now() - space_checked_ > kSpaceTrust) {
-    io::Disk& disk = tools_.disk;
-    const std::string& root = folders_.root();
-    auto asked = tools_.pool.run<io::DiskSpace>([&disk, &root] { return disk.space(root); });
-    const auto space = co_await std::move(asked);
-    if (!space) co_return fail(space.error());
-    take_space(*space);
+    LEAT_CO_DO(co_await look_at_space());
   }
   if (space_.is_full) {
     co_return fail(Errc::no_space,
@@ -126,6 +121,16 @@ rt::Task<void> Volume::check_room(record::BucketId bucket) {
   co_return check_bucket(bucket);
 }
 
+rt::Task<void> Volume::look_at_space() {
+  io::Disk& disk = tools_.disk;
+  const std::string& root = folders_.root();
+  auto asked = tools_.pool.run<io::DiskSpace>([&disk, &root] { return disk.space(root); });
+  const auto space = co_await std::move(asked);
+  if (!space) co_return fail(space.error());
+  take_space(*space);
+  co_return Status{};
+}
+
 void Volume::take_space(const io::DiskSpace& space) {
   space_checked_ = tools_.clock.now();
   space_.total_bytes = space.total_bytes;
@@ -134,6 +139,7 @@ void Volume::take_space(const io::DiskSpace& space) {
   const std::uint32_t limit = space_.is_full ? options_.relief_percent : options_.full_percent;
   space_.is_full =
       space.available_bytes < options_.reserve_bytes || used >= space.total_bytes / 100 * limit;
+  takes_data_.store(!space_.is_full && !failure(), std::memory_order_relaxed);
 }
 
 rt::Task<record::Version> Volume::put(NewVersion& fresh, Precondition precondition) {
@@ -156,6 +162,7 @@ rt::Task<record::Version> Volume::put_held(Entry& entry, Precondition preconditi
   ++arriving_[bucket];
   const Status done = co_await committer_.commit(entry);
   if (--arriving_[bucket] == 0) arriving_.erase(bucket);
+  if (failure()) takes_data_.store(false, std::memory_order_relaxed);
   if (!done) co_return fail(done.error());
   co_return std::move(put.version);
 }

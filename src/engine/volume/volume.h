@@ -123,6 +123,9 @@ class Volume {
   // have been made since the volume was opened are left to the next time.
   rt::Task<std::size_t> collect_orphans();
 
+  // Asks the disk how much room it has; new data is refused or taken by that from now on.
+  rt::Task<void> look_at_space();
+
   // Finishes what is running, flushes the index. Errors: that the last flush failed.
   rt::Task<void> close();
 

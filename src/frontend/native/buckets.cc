@@ -18,7 +18,7 @@ constexpr std::size_t kListMax = 10'000;
 constexpr std::size_t kBodyMaxBytes = 64 * 1024;
 
 Response json_answer(int status, const json& value) {
-  // Keys are bytes; what is not UTF-8 is shown with U+FFFD, and encoded beside it.
+  // Keys are bytes; what is not UTF-8 is shown with U+FFFD, unless encoding=url was asked for.
   return Response::text(status, "application/json",
                         value.dump(-1, ' ', false, json::error_handler_t::replace) + "\n");
 }
@@ -74,9 +74,18 @@ Result<store::BucketOptions> options_in(const std::string& text) {
   return options;
 }
 
-Result<index::ListRequest> list_request(const store::ShardStore& store,
-                                        const http1::RequestHead& head) {
-  index::ListRequest request;
+struct Listing {
+  index::ListRequest request{};
+  bool is_encoded = false;  // names are percent-encoded in the answer
+
+  std::string shown(const std::string& name) const {
+    return is_encoded ? http1::percent_encode(name, http1::Slash::keep) : name;
+  }
+};
+
+Result<Listing> listing_in(const store::ShardStore& store, const http1::RequestHead& head) {
+  Listing listing;
+  index::ListRequest& request = listing.request;
   LEAT_TRY(const std::string name, http1::percent_decode(head.path.substr(kList.size())));
   LEAT_TRY(const record::Bucket bucket, store.find_bucket(name));
   request.bucket = bucket.id;
@@ -88,6 +97,9 @@ Result<index::ListRequest> list_request(const store::ShardStore& store,
       request.delimiter = value;
     } else if (key == "after") {
       request.after = value;
+    } else if (key == "encoding") {
+      if (value != "url") return fail(Errc::bad_request, "encoding is url");
+      listing.is_encoded = true;
     } else if (key == "max") {
       const char* end = value.data() + value.size();
       const auto parsed = std::from_chars(value.data(), end, request.max);
@@ -98,7 +110,7 @@ Result<index::ListRequest> list_request(const store::ShardStore& store,
       return fail(Errc::bad_request, fmt::format("\"{}\" is not known here", key));
     }
   }
-  return request;
+  return listing;
 }
 
 }  // namespace
@@ -144,16 +156,16 @@ Answer remove_bucket(store::ShardStore& store, http::Exchange& exchange) {
 }
 
 Answer list_objects(store::ShardStore& store, http::Exchange& exchange) {
-  LEAT_CO_TRY(auto request, list_request(store, exchange.head));
-  LEAT_CO_TRY(const index::ListPage page, co_await store.list(std::move(request)));
+  LEAT_CO_TRY(auto listing, listing_in(store, exchange.head));
+  LEAT_CO_TRY(const index::ListPage page, co_await store.list(std::move(listing.request)));
   json objects = json::array();
   json groups = json::array();
   for (const index::ListItem& item : page.items) {
     if (!item.version) {
-      groups.push_back(item.name);
+      groups.push_back(listing.shown(item.name));
       continue;
     }
-    objects.push_back({{"key", item.name},
+    objects.push_back({{"key", listing.shown(item.name)},
                        {"size", item.version->size_bytes},
                        {"etag", item.version->etag},
                        {"modified_ms", item.version->modified_ms},

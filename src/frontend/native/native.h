@@ -3,7 +3,7 @@
 //   GET    /_/v1/buckets                     all of them, with counts
 //   PUT    /_/v1/buckets/NAME                make one; {"durability": "sync", "undo_window_ms": 0}
 //   DELETE /_/v1/buckets/NAME                remove an empty one
-//   GET    /_/v1/list/NAME?prefix=&delimiter=&after=&max=
+//   GET    /_/v1/list/NAME?prefix=&delimiter=&after=&max=&encoding=url
 //   GET, HEAD, PUT, DELETE /_/v1/objects/NAME/KEY
 //   POST   /_/v1/objects/NAME/KEY?undelete   bring the last version back
 //   POST   /_/v1/objects/NAME/KEY?copy=NAME/KEY

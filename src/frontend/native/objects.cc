@@ -73,11 +73,12 @@ Result<volume::Precondition> precondition_of(const http1::RequestHead& head) {
     precondition.must_be_absent = true;
   }
   if (const auto match = head.headers.find(http1::Header::if_match)) {
-    std::string_view etag = *match;
-    if (etag.starts_with('"') && etag.ends_with('"') && etag.size() >= 2) {
-      etag = etag.substr(1, etag.size() - 2);
+    const bool is_one = match->size() >= 2 && match->starts_with('"') && match->ends_with('"') &&
+                        match->find('"', 1) == match->size() - 1;
+    if (!is_one) {
+      return fail(Errc::not_implemented, "If-Match of a change takes one etag, in quotes");
     }
-    precondition.etag = etag;
+    precondition.etag = match->substr(1, match->size() - 2);
   }
   if (head.headers.find(http1::Header::if_unmodified_since)) {
     return fail(Errc::not_implemented, "If-Unmodified-Since of a change; use If-Match");

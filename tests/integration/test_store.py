@@ -1,0 +1,324 @@
+"""`leat serve` as a store: buckets and objects on real disks, over the native API."""
+
+import json
+import shutil
+import signal
+import subprocess
+import threading
+import urllib.parse
+
+import pytest
+
+from file_content import content
+from leat_process import run_leat, wait_until
+
+MIB = 1 << 20
+
+
+class Store:
+    """The native API of one server, with its token."""
+
+    def __init__(self, server, folder):
+        self.server = server
+        self.bearer = f"Authorization: Bearer {(folder / 'admin-token').read_text().strip()}"
+
+    def ask(self, request_line, fields=(), body=b""):
+        return self.server.ask(request_line, [self.bearer, *fields], body)
+
+    def make_bucket(self, name, **properties):
+        body = json.dumps(properties).encode() if properties else b""
+        answer = self.ask(f"PUT /_/v1/buckets/{name}", body=body)
+        assert answer.status == 201, answer
+        return json.loads(answer.body)
+
+    def put(self, name, data, fields=()):
+        answer = self.ask(f"PUT /_/v1/objects/{quote(name)}", fields, data)
+        assert answer.status == 201, answer
+        return answer
+
+    def get(self, name, fields=()):
+        return self.ask(f"GET /_/v1/objects/{quote(name)}", fields)
+
+    def keys(self, bucket, page=1000):
+        found, after = [], ""
+        while True:
+            answer = self.ask(f"GET /_/v1/list/{bucket}?encoding=url&max={page}&after={after}")
+            assert answer.status == 200, answer
+            said = json.loads(answer.body)
+            found += [urllib.parse.unquote_to_bytes(one["key"]) for one in said["objects"]]
+            if not said["is_truncated"]:
+                return found
+            after = said["next_after"]
+
+
+def quote(name):
+    return urllib.parse.quote(name, safe="/")
+
+
+@pytest.fixture
+def serve(start, tmp_path):
+    """serve("a", "b") → Store on the folders a and b of this test."""
+    def begin(*folders, flags=()):
+        paths = [tmp_path / folder for folder in folders or ("data",)]
+        return Store(start("serve", *paths, *flags), paths[0])
+    return begin
+
+
+def refused_start(*arguments, code, says):
+    ended = run_leat(*arguments, "--listen", "127.0.0.1:0")
+    assert ended.returncode == code, ended
+    complaint = [line for line in ended.stderr.splitlines() if line.startswith("leat: ")]
+    assert len(complaint) == 1 and says in complaint[0], ended.stderr
+    return ended
+
+
+def test_the_lines_that_the_start_prints_work_as_they_are(serve, tmp_path):
+    if shutil.which("curl") is None:
+        pytest.skip("no curl")
+    store = serve()
+    store.server.wait_for_output(rb"\^C drains")
+    (tmp_path / "cat.jpg").write_bytes(content(100_000))
+    lines = [line.removeprefix("  next").strip() for line in store.server.output().splitlines()
+             if "curl " in line]
+    assert len(lines) == 3
+    for line in lines:
+        ended = subprocess.run(["sh", "-c", line.replace("curl ", "curl -sSf ", 1)], cwd=tmp_path,
+                               capture_output=True, text=True, timeout=20)
+        assert ended.returncode == 0, (line, ended)
+    assert json.loads(ended.stdout)["objects"][0]["key"] == "cat.jpg"
+    assert store.get("photos/cat.jpg").body == content(100_000)
+
+
+def test_a_tour(serve):
+    store = serve()
+    store.make_bucket("photos", undo_window_ms=3_600_000)
+    put = store.put("photos/cats/tom.jpg", b"meow", ["Content-Type: image/jpeg",
+                                                      "x-leat-meta-owner: jerry"])
+    assert put.field("x-leat-durability") == "sync"
+    got = store.get("photos/cats/tom.jpg")
+    assert (got.status, got.body) == (200, b"meow")
+    assert got.field("content-type") == "image/jpeg"
+    assert got.field("x-leat-meta-owner") == "jerry"
+    assert got.field("etag") == put.field("etag")
+    assert store.get("photos/cats/tom.jpg", ["Range: bytes=1-2"]).body == b"eo"
+    listed = json.loads(store.ask("GET /_/v1/list/photos?delimiter=/").body)
+    assert (listed["groups"], listed["objects"]) == (["cats/"], [])
+    assert store.ask("POST /_/v1/objects/photos/copy?copy=photos/cats/tom.jpg").status == 201
+    assert store.ask("DELETE /_/v1/objects/photos/cats/tom.jpg").status == 204
+    assert store.get("photos/cats/tom.jpg").status == 404
+    assert store.get("photos/copy").body == b"meow"
+    assert store.ask("POST /_/v1/objects/photos/cats/tom.jpg?undelete").status == 200
+    assert store.get("photos/cats/tom.jpg").body == b"meow"
+    buckets = json.loads(store.ask("GET /_/v1/buckets").body)["buckets"]
+    assert [(b["name"], b["objects"], b["bytes"]) for b in buckets] == [("photos", 2, 8)]
+    assert store.ask("DELETE /_/v1/buckets/photos").status == 409
+
+
+def test_everything_needs_the_token(serve):
+    store = serve()
+    store.make_bucket("photos")
+    for line in ("GET /_/v1/buckets", "GET /_/v1/list/photos", "PUT /_/v1/objects/photos/k",
+                 "GET /_/v1/objects/photos/k", "DELETE /_/v1/buckets/photos"):
+        answer = store.server.ask(line)
+        assert answer.status == 401, line
+        assert answer.field("www-authenticate") == "Bearer"
+
+
+SIZES = [0, 1, 4095, 65_536, 65_537, MIB - 1, MIB, MIB + 1, 3 * MIB + 17, 64 * MIB, 70 * MIB]
+
+
+@pytest.mark.parametrize("io", ["psync", "auto"])
+def test_objects_of_all_sizes_and_their_ranges(serve, io):
+    store = serve(flags=["--io", io])
+    store.make_bucket("sizes")
+    for size in SIZES:
+        data = content(size)
+        put = store.put(f"sizes/{size}", data)
+        assert json.loads(put.body)["size"] == size
+        got = store.get(f"sizes/{size}")
+        assert got.status == 200 and got.body == data, size
+        for first, last in ((0, 0), (65_535, 65_536), (MIB - 1, MIB + 1), (64 * MIB - 1, 64 * MIB)):
+            if last < size:
+                part = store.get(f"sizes/{size}", [f"Range: bytes={first}-{last}"])
+                assert (part.status, part.body) == (206, data[first:last + 1]), (size, first)
+
+
+def test_a_body_of_unknown_length(serve):
+    # Not a multiple of the block, so that what spills to files breaks off inside one.
+    store = serve(flags=["--store-small-max-bytes", "100000"])
+    store.make_bucket("chunked")
+    for size in (0, 5, 99_999, 100_000, 100_001, 5 * MIB):
+        data = content(size)
+        pieces = [data[at:at + 70_000] for at in range(0, size, 70_000)]
+        body = b"".join(b"%x\r\n%s\r\n" % (len(piece), piece) for piece in pieces)
+        store.put(f"chunked/{size}", body + b"0\r\n\r\n", ["Transfer-Encoding: chunked"])
+        assert store.get(f"chunked/{size}").body == data, size
+
+
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL])
+def test_a_restart_keeps_everything(serve, end):
+    store = serve()
+    store.make_bucket("kept", undo_window_ms=3_600_000)
+    objects = {f"k{i}".encode(): content(10 ** (i % 7), i) for i in range(40)}
+    objects[b"\x00\xff/ .."] = b"odd"
+    for key, data in objects.items():
+        store.put(b"kept/" + key, data, ["Content-Type: text/x"])
+    store.put("kept/gone", b"x")
+    assert store.ask("DELETE /_/v1/objects/kept/gone").status == 204
+    counted = json.loads(store.ask("GET /_/v1/buckets").body)
+    store.server.signal(end)
+    store.server.wait()
+    again = serve()
+    assert again.keys("kept", page=7) == sorted(objects)
+    for key, data in objects.items():
+        got = again.get(b"kept/" + key)
+        assert got.body == data and got.field("content-type") == "text/x", key
+    assert again.get("kept/gone").status == 404
+    assert json.loads(again.ask("GET /_/v1/buckets").body) == counted
+    assert again.ask("POST /_/v1/objects/kept/gone?undelete").status == 200
+
+
+def test_two_disks_share_the_keys_and_keep_them_in_any_order(serve):
+    store = serve("a", "b")
+    store.make_bucket("both")
+    keys = [f"k{i:03}".encode() for i in range(60)]
+    for key in keys:
+        store.put(b"both/" + key, key)
+    disks = json.loads(store.ask("GET /_/v1/disks").body)["disks"]
+    assert [disk["state"] for disk in disks] == ["ok", "ok"]
+    assert len({disk["id"] for disk in disks}) == 2
+    store.server.stop()
+    # The token is the first folder's; what is stored is the same.
+    turned = serve("b", "a")
+    assert turned.keys("both") == keys
+    assert all(turned.get(b"both/" + key).body == key for key in keys)
+    turned.server.stop()
+    # One disk alone has the bucket and a share of the keys.
+    alone = serve("b")
+    assert 10 < len(alone.keys("both")) < 50
+
+
+def test_a_disk_of_another_node_is_refused(serve, tmp_path):
+    serve("a").server.stop()
+    serve("b").server.stop()
+    refused_start("serve", tmp_path / "a", tmp_path / "b", code=6, says="belongs to another node")
+    shutil.copytree(tmp_path / "a", tmp_path / "copy")
+    refused_start("serve", tmp_path / "a", tmp_path / "copy", code=6, says="are the same disk")
+
+
+def test_a_disk_of_a_later_leat_is_refused_and_left_alone(serve, tmp_path):
+    serve().server.stop()
+    identity = tmp_path / "data" / "leat-disk"
+    identity.write_text(identity.read_text().replace("leat-disk 1", "leat-disk 2"))
+    before = identity.read_bytes()
+    refused_start("serve", tmp_path / "data", code=1, says="made by a later Leat")
+    assert identity.read_bytes() == before
+
+
+def test_a_lost_identity_is_taken_from_its_copy_and_missed_without(serve, tmp_path):
+    store = serve()
+    store.make_bucket("kept")
+    store.put("kept/k", b"x")
+    store.server.stop()
+    (tmp_path / "data" / "leat-disk").unlink()
+    again = serve()
+    assert again.get("kept/k").body == b"x"
+    again.server.stop()
+    for name in ("leat-disk", "leat-disk.copy"):
+        (tmp_path / "data" / name).unlink()
+    refused_start("serve", tmp_path / "data", code=8, says="its leat-disk is lost")
+
+
+def test_a_second_process_on_the_same_directory_is_refused(serve, tmp_path):
+    store = serve("a", "b")
+    store.make_bucket("kept")
+    refused_start("serve", tmp_path / "b", code=6, says="in use by another leat")
+    store.put("kept/k", b"x")
+    assert store.get("kept/k").body == b"x"
+
+
+def test_damage_is_an_error_and_never_wrong_bytes(serve, tmp_path):
+    store = serve()
+    store.make_bucket("kept")
+    store.put("kept/small", b"s" * 1000)
+    store.put("kept/large", b"L" * (2 * MIB))
+    store.server.stop()
+    damaged = 0
+    for path in (tmp_path / "data").rglob("*"):
+        if path.suffix == ".seg" or path.parent.parent.name == "files":
+            data = bytearray(path.read_bytes())
+            at = max(data.find(b"s" * 100), data.find(b"L" * 100)) + 50
+            data[at] ^= 1
+            path.write_bytes(data)
+            damaged += 1
+    assert damaged == 2
+    again = serve()
+    answer = again.get("kept/small")
+    assert answer.status == 500 and json.loads(answer.body)["error"] == "corrupt"
+    # The head of a large one is out before its damage is met: the connection breaks.
+    with again.server.connect() as connection:
+        connection.send(connection.head("GET /_/v1/objects/kept/large", [again.bearer]))
+        rest = connection.rest()
+    assert b" 500 " in rest[:20] or len(rest) < 2 * MIB
+    assert b"M" not in rest.partition(b"\r\n\r\n")[2]
+
+
+def test_sixteen_writers_share_syncs_and_lose_nothing(serve):
+    store = serve()
+    store.make_bucket("many")
+    store.make_bucket("race")
+    failures, winners = [], []
+
+    def write(writer):
+        try:
+            with store.server.connect() as connection:
+                for i in range(20):
+                    name, data = f"{writer}/{i}", content(5000 * (i % 4) + writer, i)
+                    answer = connection.ask(f"PUT /_/v1/objects/many/{name}", [store.bearer], data)
+                    assert answer.status == 201, answer
+                    first = connection.ask(f"PUT /_/v1/objects/race/{i}",
+                                           [store.bearer, "If-None-Match: *"], b"%d" % writer)
+                    assert first.status in (201, 412), first
+                    if first.status == 201:
+                        winners.append((i, writer))
+        except Exception as error:  # noqa: BLE001 - told to the test's own thread
+            failures.append(error)
+
+    threads = [threading.Thread(target=write, args=(writer,)) for writer in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert len(store.keys("many", page=50)) == 320
+    for writer in range(16):
+        for i in range(20):
+            assert store.get(f"many/{writer}/{i}").body == content(5000 * (i % 4) + writer, i)
+    # Of those who wanted to be first, one was, and its bytes are there.
+    assert sorted(i for i, _ in winners) == list(range(20))
+    for i, writer in winners:
+        assert store.get(f"race/{i}").body == b"%d" % writer
+
+
+def test_a_client_that_leaves_in_the_middle_stores_nothing(serve, tmp_path):
+    store = serve()
+    store.make_bucket("kept")
+    store.put("kept/k", b"old")
+    for size in (1000, 5 * MIB):
+        with store.server.connect() as connection:
+            head = connection.head("PUT /_/v1/objects/kept/k",
+                                   [store.bearer, f"Content-Length: {size + 1}"])
+            connection.send(head, b"n" * size)
+        wait_until(lambda: not list((tmp_path / "data" / "incoming").iterdir()),
+                   "what was written is removed")
+        assert store.get("kept/k").body == b"old"
+
+
+def test_metrics_of_a_store_satisfy_promtool(serve):
+    store = serve("a", "b")
+    store.make_bucket("kept")
+    store.put("kept/k", b"x")
+    text = store.server.ask("GET /metrics").body
+    assert b"leat_disk_" in text
+    checked = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True)
+    assert (checked.returncode, checked.stdout, checked.stderr) == (0, b"", b"")
