@@ -10,6 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build" / "release"
 LEAT = BUILD / "src" / "programs" / "leat"
 HTTP_LOAD = BUILD / "benchmarks" / "http_load"
+STORE_BENCH = BUILD / "benchmarks" / "store_bench"
 
 
 def build(targets: list[str], quiet: bool) -> None:

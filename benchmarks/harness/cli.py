@@ -61,6 +61,14 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     return parsed
 
 
+def targets(arguments: argparse.Namespace) -> list[str]:
+    """What the suite needs; one that says nothing needs a server and its client."""
+    if arguments.self_test:
+        return ["http_load"]
+    suite = importlib.import_module(f"suites.{arguments.name}")
+    return getattr(suite, "TARGETS", ["http_load", "leat"])
+
+
 def raise_descriptor_limit() -> None:
     """Servers inherit the limit; ten thousand connections need more than the usual 1024."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -102,7 +110,7 @@ def main(arguments: list[str] | None = None) -> int:
     raise_descriptor_limit()
     try:
         if not parsed.no_build:
-            build.build(["http_load"] if parsed.self_test else ["http_load", "leat"], parsed.json)
+            build.build(targets(parsed), parsed.json)
         report = run_suite(parsed)
     except BenchmarkError as error:
         print(f"benchmarks/run: {error}", file=sys.stderr)

@@ -11,7 +11,7 @@ from harness.errors import BenchmarkError
 from harness.load import Sample
 from harness.machine import Cores
 from harness.rounds import Pace
-from harness.servers import Leat, Nginx, Server
+from harness.servers import Leat, LeatStore, Nginx, Server
 
 # What a suite measures in one cell; every suite has its own type.
 Work = TypeVar("Work")
@@ -55,6 +55,10 @@ class Context:
         if self.self_test:
             return self.nginx(root, writable)
         return Leat(root, self.work, self.cores.server, writable)
+
+    def store(self, root: Path) -> Server:
+        """`leat serve` of the store in `root`."""
+        return LeatStore(root, self.work, self.cores.server, writable=True)
 
     def nginx(self, root: Path, writable: bool = False) -> Server:
         return Nginx(root, self.work, self.cores.server, writable)

@@ -20,12 +20,12 @@ PR_SET_PDEATHSIG = 1
 LIBC = ctypes.CDLL(None, use_errno=True)
 
 
-def pin_child(core: int) -> Callable[[], None]:
-    """For preexec_fn: puts the child on `core` and ends it should the harness die first."""
+def pin_child(*cores: int) -> Callable[[], None]:
+    """For preexec_fn: puts the child on `cores` and ends it should the harness die first."""
 
     def prepare() -> None:
         LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
-        os.sched_setaffinity(0, {core})
+        os.sched_setaffinity(0, cores)
 
     return prepare
 
@@ -37,7 +37,8 @@ def free_port() -> int:
 
 
 TOKEN = "token-of-the-benchmarks"
-# What every PUT carries: Leat takes it from nobody without the token, and nginx does not mind.
+# What every PUT carries: Leat takes it from nobody without the token, and nginx does not mind. To a
+# store every request carries it, and then to nginx too.
 PUT_FIELD = ("Authorization", f"Bearer {TOKEN}")
 
 
@@ -45,6 +46,8 @@ class Server:
     """A server on 127.0.0.1 for the files below `root`. Use it as a context manager."""
 
     label = "server"
+    # Before the path of every object.
+    url_prefix = "/"
 
     def __init__(self, root: Path, work: Path, core: int, writable: bool) -> None:
         self.root = root
@@ -138,15 +141,40 @@ class Leat(Server):
         ]
         if not self.writable:
             return command
-        token = self.work / "leat.token"
-        token.write_text(TOKEN)
-        return [*command, "--writable", "--token-file", str(token)]
+        return [*command, "--writable", "--token-file", str(self.token_file())]
+
+    def token_file(self) -> Path:
+        path = self.work / "leat.token"
+        path.write_text(TOKEN)
+        return path
 
     def version(self) -> str:
         done = subprocess.run(
             [build.binary(build.LEAT), "--version"], capture_output=True, text=True
         )
         return done.stdout.strip() or "unknown"
+
+
+class LeatStore(Leat):
+    """`leat serve` of the store in `root`; its objects are those of one bucket."""
+
+    bucket = "bench"
+    url_prefix = f"/_/v1/objects/{bucket}/"
+
+    def command(self) -> list[str]:
+        return [
+            build.binary(build.LEAT),
+            "serve",
+            str(self.root),
+            "--listen",
+            f"127.0.0.1:{self.port}",
+            "--cores",
+            "1",
+            "--log-level",
+            "warn",
+            "--token-file",
+            str(self.token_file()),
+        ]
 
 
 NGINX_CONFIG = """
@@ -162,7 +190,7 @@ http {{
   sendfile on;
   tcp_nopush on;
   tcp_nodelay on;
-  open_file_cache max=100000 inactive=60s;
+  {file_cache}
   keepalive_requests 1000000000;
   keepalive_timeout 600s;
   client_max_body_size 0;
@@ -188,6 +216,8 @@ class Nginx(Server):
     """
 
     label = "nginx"
+    # Fewer files than descriptors: all stay open.
+    file_cache = "open_file_cache max=100000 inactive=60s;"
 
     @staticmethod
     def path() -> str:
@@ -208,6 +238,7 @@ class Nginx(Server):
                 user="user root;" if os.geteuid() == 0 else "",
                 descriptors=20000,
                 connections=19000,
+                file_cache=self.file_cache,
                 run=run,
                 port=self.port,
                 root=self.root,

@@ -39,24 +39,25 @@
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
+#include "load/figures.h"
+
 namespace {
 
-using Nanos = std::int64_t;
-constexpr Nanos kSecond = 1'000'000'000;
+using leat::benchmarks::kSecond;
+using leat::benchmarks::Nanos;
+using leat::benchmarks::now;
+using leat::benchmarks::percentiles_json;
 
 // Longer heads are an error. A small object's head and body fit, so it takes one receive.
 constexpr std::size_t kHeadBytesMax = 8192;
 constexpr std::uint64_t kAnyLength = UINT64_MAX;
+constexpr std::string_view kObjectName = "00000/000";
 constexpr std::size_t kSendBufferBytes = std::size_t{4} << 20;
 
 template <class... Args>
 [[noreturn]] void die(fmt::format_string<Args...> format, Args&&... args) {
   fmt::print(stderr, "http_load: {}\n", fmt::format(format, std::forward<Args>(args)...));
   std::exit(2);
-}
-
-Nanos now() {
-  return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
 }
 
 struct Options {
@@ -71,7 +72,8 @@ struct Options {
   bool random = false;
   std::uint64_t seed = 1;
   std::uint64_t body_bytes = 0;
-  std::string field = "Accept: */*";
+  std::string field;
+  std::uint64_t objects = 0;
   std::uint64_t expect_bytes = kAnyLength;
   std::string probe_path;
   double probe_interval_ms = 1;
@@ -82,6 +84,7 @@ void check(const Options& options) {
   if (options.requests > 0 && options.warmup_seconds > 0) die("--warmup goes with --seconds only");
   if (options.put && options.body_bytes == 0) die("PUT needs --body-bytes");
   if (options.paths.empty()) die("--path or --paths-file is required");
+  if (options.objects > 0 && options.paths.size() > 1) die("--objects goes with one path");
 }
 
 Options parse_options(int argc, char** argv) {
@@ -101,7 +104,9 @@ Options parse_options(int argc, char** argv) {
   app.add_flag("--random", options.random, "choose paths at random instead of in turn");
   app.add_option("--seed", options.seed);
   app.add_option("--body-bytes", options.body_bytes, "size of each PUT");
-  app.add_option("--put-field", options.field, "a header field of each PUT");
+  app.add_option("--field", options.field, "a header field of each request");
+  app.add_option("--objects", options.objects,
+                 "so many objects: 00123/456 for number 123456 is added to the one path");
   app.add_option("--expect-bytes", options.expect_bytes, "size each GET must have");
   app.add_option("--probe-path", options.probe_path, "small object the probe asks for");
   app.add_option("--probe-interval-ms", options.probe_interval_ms)->check(CLI::PositiveNumber);
@@ -184,7 +189,7 @@ class Connection {
 
   // Starts a request whose latency counts from `started`.
   Step start(const std::string& head, std::uint64_t body_bytes, Nanos started) {
-    request_head_ = &head;
+    request_head_ = head;
     head_sent_ = 0;
     body_to_send_ = body_bytes;
     body_sent_ = 0;
@@ -219,10 +224,10 @@ class Connection {
   }
 
   bool send_rest() {
-    while (head_sent_ < request_head_->size() || body_sent_ < body_to_send_) {
-      const bool in_head = head_sent_ < request_head_->size();
+    while (head_sent_ < request_head_.size() || body_sent_ < body_to_send_) {
+      const bool in_head = head_sent_ < request_head_.size();
       const std::size_t offset = in_head ? head_sent_ : body_sent_ % body_source_.size();
-      const std::string& source = in_head ? *request_head_ : body_source_;
+      const std::string& source = in_head ? request_head_ : body_source_;
       std::size_t size = source.size() - offset;
       if (!in_head) size = std::min<std::uint64_t>(size, body_to_send_ - body_sent_);
       const int more = in_head && body_to_send_ > 0 ? MSG_MORE : 0;
@@ -270,7 +275,7 @@ class Connection {
 
   int fd_;
   const std::string& body_source_;
-  const std::string* request_head_ = nullptr;
+  std::string request_head_;
   std::size_t head_sent_ = 0;
   std::uint64_t body_to_send_ = 0;
   std::uint64_t body_sent_ = 0;
@@ -282,19 +287,6 @@ class Connection {
   Nanos started_ = 0;
 };
 
-// Latencies are kept whole, so percentiles are exact.
-std::string percentiles_json(std::vector<Nanos>& latencies) {
-  std::sort(latencies.begin(), latencies.end());
-  const auto micros_at = [&](double quantile) {
-    if (latencies.empty()) return 0.0;
-    const double index = quantile * static_cast<double>(latencies.size() - 1);
-    return static_cast<double>(latencies[static_cast<std::size_t>(index)]) / 1000;
-  };
-  return fmt::format(R"({{"p50":{:.1f},"p90":{:.1f},"p99":{:.1f},"p999":{:.1f},"max":{:.1f}}})",
-                     micros_at(0.5), micros_at(0.9), micros_at(0.99), micros_at(0.999),
-                     micros_at(1));
-}
-
 struct Totals {
   std::uint64_t requests = 0;
   std::uint64_t bytes = 0;
@@ -303,6 +295,7 @@ struct Totals {
 class Load {
  public:
   explicit Load(Options options) : options_(std::move(options)), random_(options_.seed) {
+    if (options_.objects > 0) options_.paths.front() += kObjectName;
     for (const std::string& path : options_.paths) {
       heads_.push_back(request_head(options_.put ? "PUT" : "GET", path, options_.body_bytes));
     }
@@ -365,7 +358,8 @@ class Load {
   std::string request_head(std::string_view method, std::string_view path,
                            std::uint64_t body) const {
     std::string head = fmt::format("{} {} HTTP/1.1\r\nHost: {}\r\n", method, path, options_.host);
-    if (method == "PUT") head += fmt::format("Content-Length: {}\r\n{}\r\n", body, options_.field);
+    if (method == "PUT") head += fmt::format("Content-Length: {}\r\n", body);
+    if (!options_.field.empty()) head += options_.field + "\r\n";
     return head + "\r\n";
   }
 
@@ -432,10 +426,19 @@ class Load {
 
   void next_request(Connection& connection, Nanos time) {
     if (options_.requests > 0 && issued_ == options_.requests) return;
-    const std::size_t index = options_.random ? random_() % heads_.size() : issued_ % heads_.size();
+    const std::uint64_t choices = options_.objects > 0 ? options_.objects : heads_.size();
+    const std::uint64_t choice = (options_.random ? random_() : issued_) % choices;
     ++issued_;
-    if (connection.start(heads_[index], options_.body_bytes, time) == Connection::Step::failed)
-      lose();
+    if (options_.objects > 0) name_object(choice);
+    const std::string& head = options_.objects > 0 ? heads_.front() : heads_[choice];
+    if (connection.start(head, options_.body_bytes, time) == Connection::Step::failed) lose();
+  }
+
+  // A list of a million heads would cost the client a cache miss a request; a number does not.
+  void name_object(std::uint64_t number) {
+    const std::size_t end = heads_.front().find(" HTTP/1.1");
+    const std::string name = fmt::format("{:05}/{:03}", number / 1000, number % 1000);
+    heads_.front().replace(end - kObjectName.size(), kObjectName.size(), name);
   }
 
   void send_probe() {

@@ -1,7 +1,6 @@
 """Durable PUT to a file against dd conv=fsync (the disk's limit) and nginx WebDAV PUT."""
 
 import os
-import subprocess
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -12,9 +11,10 @@ from pathlib import Path
 from harness import files, machine
 from harness.context import Context
 from harness.errors import BenchmarkError
+from harness.local import seconds_of_dd
 from harness.report import Cell, Report
 from harness.rounds import interleave
-from harness.servers import PUT_FIELD, Server, pin_child
+from harness.servers import PUT_FIELD, Server
 from harness.stats import median
 
 MIB = 1 << 20
@@ -81,7 +81,7 @@ def put(context: Context, server: Server, work: Work, then_fsync: bool = False) 
             requests=work.count,
             paths_file=listing,
             body_bytes=work.size,
-            put_field=": ".join(PUT_FIELD),
+            field=": ".join(PUT_FIELD),
         )
     seconds = sample.seconds
     if then_fsync:
@@ -94,25 +94,7 @@ def put(context: Context, server: Server, work: Work, then_fsync: bool = False) 
 
 
 def copy_with_dd(root: Path, core: int, work: Work, source: Path) -> float:
-    start = time.monotonic()
-    children = [
-        subprocess.Popen(
-            [
-                "dd",
-                f"if={source}",
-                f"of={root / name}",
-                "bs=1M",
-                f"count={work.size // MIB}",
-                "conv=fsync",
-                "status=none",
-            ],
-            preexec_fn=pin_child(core),
-        )
-        for name in work.names
-    ]
-    if any([child.wait() != 0 for child in children]):
-        raise BenchmarkError("dd failed")
-    seconds = time.monotonic() - start
+    seconds = seconds_of_dd(source, [root / name for name in work.names], work.size, core)
     check_and_remove(root, work)
     return work.rate(seconds)
 

@@ -94,6 +94,10 @@ rocksdb::Options make_options(const KvOptions& wanted,
     options.writable_file_max_buffer_size = 64 * kKiB;
   } else {
     options.compaction_readahead_size = kMiB;
+    // Every put looks up a key that most of the time is new: a filter spares the walk through the
+    // table that takes changes.
+    options.memtable_prefix_bloom_size_ratio = 0.05;
+    options.memtable_whole_key_filtering = true;
   }
   return options;
 }
