@@ -49,7 +49,7 @@ rt::Task<void> Caretaker::stop() {
   return gate_.close();
 }
 
-rt::Task<bool> Caretaker::sleep(Duration duration) {
+rt::Task<bool> Caretaker::rest(Duration duration) {
   const Instant end = tools_.clock.now() + duration;
   while (!gate_.is_closing() && tools_.clock.now() < end) {
     const Instant wake = std::min(end, tools_.clock.now() + kNap);
@@ -70,7 +70,7 @@ rt::Task<void> Caretaker::tidy_loop(rt::Gate::Pass /*pass*/) {
                        {{"disk", volume_.folders().root()}, {"files", *orphans}});
   }
   for (;;) {
-    LEAT_CO_TRY(const bool go_on, co_await sleep(options_.period));
+    LEAT_CO_TRY(const bool go_on, co_await rest(options_.period));
     if (!go_on) co_return Status{};
     if (volume_.failure()) continue;
     if (const Status done = co_await tidy(); !done) report("tidying failed", done.error());
@@ -96,7 +96,7 @@ rt::Task<void> Caretaker::tidy() {
 rt::Task<void> Caretaker::scrub_loop(rt::Gate::Pass /*pass*/) {
   if (options_.scrub_rate_bytes == 0) co_return Status{};
   for (;;) {
-    LEAT_CO_TRY(const bool go_on, co_await sleep(options_.scrub_pause));
+    LEAT_CO_TRY(const bool go_on, co_await rest(options_.scrub_pause));
     if (!go_on) co_return Status{};
     const auto done = co_await scrub();
     if (!done) {

@@ -65,7 +65,7 @@ class Caretaker {
   rt::Task<void> scrub_step(const record::ObjectKey& object, const record::Version& version);
   rt::Task<void> verify(const record::Version& version);
   // False once stop() was called.
-  rt::Task<bool> sleep(Duration duration);
+  rt::Task<bool> rest(Duration duration);
   void report(std::string_view what, const Error& error);
 
   Volume& volume_;
