@@ -155,10 +155,11 @@ def test_a_body_of_unknown_length(serve):
         assert store.get(f"chunked/{size}").body == data, size
 
 
+@pytest.mark.parametrize("durability", ["sync", "group", "relaxed"])
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL])
-def test_a_restart_keeps_everything(serve, end):
+def test_a_restart_keeps_everything(serve, end, durability):
     store = serve()
-    store.make_bucket("kept", undo_window_ms=3_600_000)
+    store.make_bucket("kept", undo_window_ms=3_600_000, durability=durability)
     objects = {f"k{i}".encode(): content(10 ** (i % 7), i) for i in range(40)}
     objects[b"\x00\xff/ .."] = b"odd"
     for key, data in objects.items():

@@ -65,7 +65,8 @@ def test_auto_keeps_a_private_certificate_and_prints_its_fingerprint(start, tmp_
     assert first.url.startswith("https://")
     fingerprint = announced_fingerprint(first)
     assert fingerprint == fingerprint_of(first)
-    pem = [path for path in (tmp_path / "data").iterdir() if b"-----BEGIN" in path.read_bytes()]
+    pem = [path for path in (tmp_path / "data").iterdir()
+           if path.is_file() and b"-----BEGIN" in path.read_bytes()]
     assert any(b"PRIVATE KEY" in path.read_bytes() for path in pem)
     assert any(b"BEGIN CERTIFICATE" in path.read_bytes() for path in pem)
     assert [stat.S_IMODE(path.stat().st_mode) for path in pem] == [0o600] * len(pem)

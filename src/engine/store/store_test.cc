@@ -324,6 +324,40 @@ TEST_F(StoreTest, RemovedObjectsComeBackWithinTheWindow) {
   EXPECT_EQ(error_of(rig_.run(rig_.store().restore(never, std::nullopt))), Errc::not_found);
 }
 
+// What each class of durability promises: docs/reference/durability.md.
+
+TEST_F(StoreTest, WithoutASyncAPowerCutTakesTheLastWindowAndNothingElse) {
+  for (const auto durability : {record::Durability::group, record::Durability::relaxed}) {
+    const record::BucketId bucket = rig_.make_bucket(
+        "b" + std::to_string(static_cast<int>(durability)), {.durability = durability});
+    const record::ObjectKey small{.bucket = bucket, .key = "small"};
+    const record::ObjectKey large{.bucket = bucket, .key = "large"};
+    ASSERT_TRUE(rig_.put(key("sync"), "kept"));
+    ASSERT_TRUE(rig_.put(small, "old"));
+    ASSERT_TRUE(rig_.put(large, pattern(100'000, 1)));
+    world_.run_for(2 * test::StoreWorld::small_options().group_window);
+    ASSERT_TRUE(rig_.put(small, "new"));
+    ASSERT_TRUE(rig_.put(large, pattern(100'000, 2)));
+    EXPECT_EQ(rig_.get(small), "new");
+    ASSERT_TRUE(rig_.crash());
+    EXPECT_EQ(rig_.get(small), "old");
+    EXPECT_TRUE(rig_.get(large) == pattern(100'000, 1));
+    EXPECT_EQ(rig_.get(key("sync")), "kept");
+  }
+}
+
+TEST_F(StoreTest, WithoutASyncTheEndOfTheProcessTakesNothing) {
+  for (const auto durability : {record::Durability::group, record::Durability::relaxed}) {
+    const record::BucketId bucket = rig_.make_bucket(
+        "b" + std::to_string(static_cast<int>(durability)), {.durability = durability});
+    const record::ObjectKey object{.bucket = bucket, .key = "k"};
+    ASSERT_TRUE(rig_.put(object, "kept"));
+    // The kernel lives on and has all that was written.
+    ASSERT_TRUE(rig_.crash({.mode = sim::CrashMode::keep_all}));
+    EXPECT_EQ(rig_.get(object), "kept");
+  }
+}
+
 // Listings.
 
 class ListTest : public StoreTest {
