@@ -139,7 +139,8 @@ Result<std::optional<std::string>> VolumeWorld::get(const record::ObjectKey& obj
 rt::Task<std::optional<std::string>> VolumeWorld::get_task(record::ObjectKey object) {
   LEAT_CO_TRY(const auto version, co_await reader_->find(object));
   if (!version) co_return std::nullopt;
-  LEAT_CO_TRY(auto content, co_await read_task(*version, {0, version->size_bytes}));
+  const volume::ByteRange all{.offset = 0, .length = version->size_bytes};
+  LEAT_CO_TRY(auto content, co_await read_task(*version, all));
   co_return std::move(content);
 }
 

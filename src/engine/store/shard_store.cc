@@ -33,7 +33,8 @@ rt::Task<Found> ShardStore::find(record::ObjectKey object) {
   LEAT_CO_DO(check_key(object));
   const std::vector<std::size_t> order = store_.rank(object);
   for (const std::size_t disk : order) {
-    LEAT_CO_TRY(auto version, co_await readers_[disk]->find(object));
+    volume::VolumeReader& reader = *readers_[disk];
+    LEAT_CO_TRY(auto version, co_await reader.find(object));
     if (version) {
       co_return Found{.object = std::move(object), .version = std::move(*version), .disk = disk};
     }
@@ -135,7 +136,8 @@ rt::Task<record::Version> ShardStore::set_attributes(const Found& found,
   volume::Content content;
   if (volume::is_small(found.version)) {
     const volume::ByteRange all{.offset = 0, .length = found.version.size_bytes};
-    LEAT_CO_TRY(content, co_await readers_[found.disk]->read_small(found.version, all));
+    volume::VolumeReader& reader = *readers_[found.disk];
+    LEAT_CO_TRY(content, co_await reader.read_small(found.version, all));
     fresh.data = record::sum_blocks({as_bytes(*content)});
   }
   auto revised = at_home<record::Version>(
