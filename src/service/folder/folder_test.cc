@@ -22,6 +22,9 @@ class ColdFile final : public io::File {
   Result<std::size_t> read_at(std::uint64_t offset, MutableBytes target) const override {
     return real_->read_at(offset, target);
   }
+  Result<std::size_t> try_read_at(std::uint64_t, MutableBytes) const override {
+    return fail(Errc::would_block);
+  }
   Result<std::size_t> write_at(std::uint64_t offset, Bytes source) override {
     return real_->write_at(offset, source);
   }
@@ -30,6 +33,9 @@ class ColdFile final : public io::File {
   Result<io::FileInfo> info() const override { return real_->info(); }
   Status lock() override { return real_->lock(); }
   bool is_cached(std::uint64_t, std::uint64_t) const override { return false; }
+  Result<std::unique_ptr<io::Mapping>> map_locked(std::uint64_t length) const override {
+    return real_->map_locked(length);
+  }
   int descriptor() const override { return -1; }
 
  private:
