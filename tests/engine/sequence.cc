@@ -60,11 +60,7 @@ class Sequence {
     one();
   }
 
-  Chore chore() {
-    const auto drawn = static_cast<Chore>(rng_.below(5));
-    compacted_ = compacted_ || drawn == Chore::compact;
-    return drawn;
-  }
+  Chore chore() { return static_cast<Chore>(rng_.below(5)); }
 
   void one() {
     ++done_;
@@ -161,7 +157,7 @@ class Sequence {
     Ending ending = Ending::power_cut;
     if (drawn == 0) ending = Ending::kill;
     if (drawn == 1 && is_whole) ending = Ending::clean;
-    if (drawn == 2 && is_whole && !compacted_) ending = Ending::rebuild;
+    if (drawn == 2 && is_whole) ending = Ending::rebuild;
     store_.reboot(ending, generate_.crash());
     is_faulty_ = false;
   }
@@ -281,7 +277,6 @@ class Sequence {
   std::uint64_t done_ = 0;
   std::uint64_t reboots_ = 0;
   bool is_faulty_ = false;
-  bool compacted_ = false;
 };
 
 }  // namespace

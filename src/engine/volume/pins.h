@@ -2,9 +2,9 @@
 //
 // Zero-copy sending takes bytes from the page cache, which the kernel may drop and read again from
 // a disk that has rotted since they were verified. A pinned file is mapped, locked in memory, and
-// verified after that: what happens on the disk cannot reach its pages any more, so they may be sent
-// as often as wanted without summing them again. Somebody who writes to the file through the file
-// system does reach them; that shows in the file's time of change, which is looked at for each
+// verified after that: what happens on the disk cannot reach its pages any more, so they may be
+// sent as often as wanted without summing them again. Somebody who writes to the file through the
+// file system does reach them; that shows in the file's time of change, which is looked at for each
 // request (docs/adr/0013-verified-bytes-stay-in-memory.md).
 //
 // While there is room, what is read whole is pinned at once. After that only what is read a second
