@@ -634,6 +634,17 @@ void ModelledStore::verify_damaged() {
   }
 }
 
+void ModelledStore::reopen_damaged(Ending ending) {
+  if (has_failed()) return;
+  note(ending == Ending::rebuild ? "rebuild of the damaged disk" : "reboot of the damaged disk");
+  world_.kill();
+  const Status opened = ending == Ending::rebuild ? world_.rebuild() : world_.open();
+  if (opened) return verify_damaged();
+  if (opened.error().code() != Errc::corrupt) {
+    fail_with("a damaged disk says " + opened.error().message());
+  }
+}
+
 void ModelledStore::judge_past(test::VolumeWorld& world, std::uint64_t position) {
   if (const Status opened = world.open(); !opened) {
     return fail_with("it does not open: " + opened.error().message());

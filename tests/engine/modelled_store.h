@@ -57,6 +57,8 @@ class ModelledStore {
   void expect_no_faults();
   // Bits were turned over: reading gives what is right or corrupt.
   void verify_damaged();
+  // Ends the process and opens the damaged disk again, which may say that it is corrupt.
+  void reopen_damaged(Ending ending);
 
   // For a disk as it may be after a crash at a position of the history: opens it in `world` and
   // judges it. Lifetime: the history is this store's; `world` has this store's options.

@@ -60,11 +60,7 @@ class Sequence {
     one();
   }
 
-  Chore chore() {
-    const auto drawn = static_cast<Chore>(rng_.below(5));
-    compacted_ = compacted_ || drawn == Chore::compact;
-    return drawn;
-  }
+  Chore chore() { return static_cast<Chore>(rng_.below(5)); }
 
   void one() {
     ++done_;
@@ -161,7 +157,7 @@ class Sequence {
     Ending ending = Ending::power_cut;
     if (drawn == 0) ending = Ending::kill;
     if (drawn == 1 && is_whole) ending = Ending::clean;
-    if (drawn == 2 && is_whole && !compacted_) ending = Ending::rebuild;
+    if (drawn == 2 && is_whole) ending = Ending::rebuild;
     store_.reboot(ending, generate_.crash());
     is_faulty_ = false;
   }
@@ -217,7 +213,50 @@ class Sequence {
     if (!store_.has_failed() && mix_.is_damaged_at_the_end) damage();
   }
 
-  void damage() {}
+  // Bits of what is on the disk turn over. From then on every answer is right or `corrupt`: from
+  // the process that runs, from the next one, and from an index made anew.
+  void damage() {
+    store_.start(rng_.chance(1, 2) ? Chore::checkpoint : Chore::sync);
+    store_.run_all();
+    store_.world().world().run_until_idle();
+    if (store_.has_failed()) return;
+    std::vector<std::string> files = files_below("d");
+    const std::uint64_t flips = rng_.chance(1, 2) ? 1 : 1 + rng_.below(20);
+    // One file: what stands in several places is not all lost at once.
+    const std::string file = files[rng_.below(files.size())];
+    sim::SimDisk& disk = store_.world().disk();
+    const std::uint64_t size = disk.info(file)->size_bytes;
+    for (std::uint64_t i = 0; i < flips && size > 0; ++i) {
+      const std::uint64_t offset = rng_.below(size);
+      const auto bit = static_cast<unsigned>(rng_.below(8));
+      store_.note(fmt::format("flip bit {} of byte {} of {}", bit, offset, file));
+      if (!disk.flip_bit(file, offset, bit)) store_.fail_with("a bit cannot be flipped");
+    }
+    store_.verify_damaged();
+    if (rng_.chance(1, 2)) {
+      store_.note("compact");
+      // It may succeed or find the damage; what is served afterwards is what counts.
+      static_cast<void>(store_.world().run(store_.world().volume().compact()));
+      store_.verify_damaged();
+    }
+    store_.reopen_damaged(rng_.chance(1, 3) ? Ending::rebuild : Ending::kill);
+  }
+
+  std::vector<std::string> files_below(const std::string& folder) {
+    std::vector<std::string> files;
+    const auto names = store_.world().disk().list(folder);
+    for (const std::string& name : names.value_or(std::vector<std::string>{})) {
+      const std::string path = folder + '/' + name;
+      const auto info = store_.world().disk().info(path);
+      if (info && !info->is_directory) {
+        files.push_back(path);
+      } else if (info) {
+        for (std::string& below : files_below(path))
+          files.push_back(std::move(below));
+      }
+    }
+    return files;
+  }
 
   std::string report() {
     if (!store_.has_failed()) return {};
@@ -238,7 +277,6 @@ class Sequence {
   std::uint64_t done_ = 0;
   std::uint64_t reboots_ = 0;
   bool is_faulty_ = false;
-  bool compacted_ = false;
 };
 
 }  // namespace

@@ -118,6 +118,9 @@ Result<Before> Index::before(const record::Change& change) const {
     }
   } else if (const auto* end = std::get_if<record::EndUpload>(&change)) {
     LEAT_TRY(before.parts, find_parts(end->upload));
+  } else if (const auto* keep = std::get_if<record::KeepTrashed>(&change)) {
+    LEAT_TRY(before.current, find(keep->object));
+    LEAT_DO(trashed(keep->object, keep->version.id));
   }
   return before;
 }
@@ -140,6 +143,11 @@ void Index::apply_one(const record::PutObject& change, const Before& before, kv:
       retire(change.object, old, change.version.modified_ms, batch);
     }
   }
+  if (before.trashed) {
+    // It was brought back, and what says so went before what it says it of: a rebuild only.
+    erase_trash(change.object, *before.trashed, batch);
+    release(before.trashed->version, batch);
+  }
   if (change.upload.value() != 0) end_upload(change.object, change.upload, before, batch);
   hold(change.version, batch);
   batch.put(object_key(change.object), record::encode(change.version));
@@ -156,20 +164,18 @@ void Index::apply_one(const record::RemoveObject& change, const Before& before, 
   retire(change.object, *before.current, change.at_ms, batch);
 }
 
+// In a rebuild the version may be missing here: compaction has written it again, as what it is now.
 void Index::apply_one(const record::RestoreObject& change, const Before& before, kv::Batch& batch) {
-  if (!before.trashed) return;
-  const Trashed& trashed = *before.trashed;
   Counts& counts = count(change.object.bucket);
   if (before.current) {
     --counts.objects;
     counts.bytes -= before.current->size_bytes;
+    batch.erase(object_key(change.object));
     retire(change.object, *before.current, change.at_ms, batch);
   }
-  batch.erase(trash_key(change.object, trashed.version.id));
-  batch.erase(due_key({trashed.until_ms, change.object, trashed.version.id}));
-  --counts.trashed_objects;
-  counts.trashed_bytes -= trashed.version.size_bytes;
-  Version version = trashed.version;
+  if (!before.trashed) return;
+  erase_trash(change.object, *before.trashed, batch);
+  Version version = before.trashed->version;
   version.sequence = sequence_;
   batch.put(object_key(change.object), record::encode(version));
   ++counts.objects;
@@ -178,13 +184,25 @@ void Index::apply_one(const record::RestoreObject& change, const Before& before,
 
 void Index::apply_one(const record::PurgeVersion& change, const Before& before, kv::Batch& batch) {
   if (!before.trashed) return;
-  const Trashed& trashed = *before.trashed;
-  batch.erase(trash_key(change.object, trashed.version.id));
-  batch.erase(due_key({trashed.until_ms, change.object, trashed.version.id}));
-  Counts& counts = count(change.object.bucket);
-  --counts.trashed_objects;
-  counts.trashed_bytes -= trashed.version.size_bytes;
-  release(trashed.version, batch);
+  erase_trash(change.object, *before.trashed, batch);
+  release(before.trashed->version, batch);
+}
+
+void Index::apply_one(const record::KeepTrashed& change, const Before& before, kv::Batch& batch) {
+  const bool is_current = before.current && before.current->id == change.version.id;
+  if (is_current) {
+    Counts& counts = count(change.object.bucket);
+    --counts.objects;
+    counts.bytes -= before.current->size_bytes;
+    batch.erase(object_key(change.object));
+    release(*before.current, batch);
+  }
+  if (before.trashed) {
+    erase_trash(change.object, *before.trashed, batch);
+    release(before.trashed->version, batch);
+  }
+  hold(change.version, batch);
+  put_trash(change.object, {change.version, change.since_ms, change.until_ms}, batch);
 }
 
 void Index::apply_one(const record::PutBucket& change, const Before& /*before*/, kv::Batch& batch) {
@@ -230,15 +248,14 @@ void Index::apply_moved(const record::Change& change, const Before& before, kv::
     count_use(known, 1);
     return true;
   };
-  if (const auto* put = std::get_if<record::PutObject>(&change)) {
-    Version current = before.current.value_or(Version{});
-    if (before.current && moved(current, put->version)) {
-      batch.put(object_key(put->object), record::encode(current));
-      return;
-    }
-    Trashed trashed = before.trashed.value_or(Trashed{});
-    if (before.trashed && moved(trashed.version, put->version)) {
-      batch.put(trash_key(put->object, put->version.id), encode(trashed));
+  if (const auto* put = std::get_if<record::PutObject>(&change); put && before.current) {
+    Version current = *before.current;
+    if (moved(current, put->version)) batch.put(object_key(put->object), record::encode(current));
+  }
+  if (const auto* keep = std::get_if<record::KeepTrashed>(&change); keep && before.trashed) {
+    Trashed trashed = *before.trashed;
+    if (moved(trashed.version, keep->version)) {
+      batch.put(trash_key(keep->object, keep->version.id), encode(trashed));
     }
   }
 }
@@ -253,11 +270,25 @@ void Index::retire(const record::ObjectKey& object, const Version& version, std:
   }
   const Trashed trashed{
       .version = version, .since_ms = at_ms, .until_ms = at_ms + static_cast<std::int64_t>(window)};
+  put_trash(object, trashed, batch);
+}
+
+void Index::put_trash(const record::ObjectKey& object, const Trashed& trashed, kv::Batch& batch) {
+  const Version& version = trashed.version;
   batch.put(trash_key(object, version.id), encode(trashed));
   batch.put(due_key({trashed.until_ms, object, version.id}), "");
   Counts& counts = count(object.bucket);
   ++counts.trashed_objects;
   counts.trashed_bytes += version.size_bytes;
+}
+
+void Index::erase_trash(const record::ObjectKey& object, const Trashed& trashed, kv::Batch& batch) {
+  const Version& version = trashed.version;
+  batch.erase(trash_key(object, version.id));
+  batch.erase(due_key({trashed.until_ms, object, version.id}));
+  Counts& counts = count(object.bucket);
+  --counts.trashed_objects;
+  counts.trashed_bytes -= version.size_bytes;
 }
 
 void Index::hold(const Version& version, kv::Batch& batch) {

@@ -137,12 +137,15 @@ class Index {
   void apply_one(const record::BeginUpload& change, const Before& before, kv::Batch& batch);
   void apply_one(const record::PutPart& change, const Before& before, kv::Batch& batch);
   void apply_one(const record::EndUpload& change, const Before& before, kv::Batch& batch);
+  void apply_one(const record::KeepTrashed& change, const Before& before, kv::Batch& batch);
 
   void end_upload(const record::ObjectKey& object, record::UploadId upload, const Before& before,
                   kv::Batch& batch);
   // The current version goes to the trash, or for good if the bucket has no undo window.
   void retire(const record::ObjectKey& object, const record::Version& version, std::int64_t at_ms,
               kv::Batch& batch);
+  void put_trash(const record::ObjectKey& object, const Trashed& trashed, kv::Batch& batch);
+  void erase_trash(const record::ObjectKey& object, const Trashed& trashed, kv::Batch& batch);
   // The version's bytes are needed; are needed no more.
   void hold(const record::Version& version, kv::Batch& batch);
   void release(const record::Version& version, kv::Batch& batch);

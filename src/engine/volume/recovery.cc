@@ -100,6 +100,15 @@ class Replay {
   kv::Batch batch_;
 };
 
+// The order of changes that have the same sequence; another number for each kind that may.
+int replay_rank(const record::Change& change) {
+  if (std::holds_alternative<record::EndUpload>(change)) return 0;
+  if (std::holds_alternative<record::RemoveObject>(change)) return 1;
+  if (std::holds_alternative<record::RestoreObject>(change)) return 2;
+  if (std::holds_alternative<record::KeepTrashed>(change)) return 4;
+  return 3;
+}
+
 // What was being written when the process ended belongs to nobody.
 Status empty_incoming(io::Disk& disk, const Folders& folders) {
   LEAT_TRY(const auto names, disk.list(folders.incoming()));
@@ -259,9 +268,11 @@ Result<Recovered> rebuild(const RecoveryTools& tools, const Folders& folders,
     return into;
   }
   // Compaction writes old changes again behind younger ones, so they are sorted first. Of the same
-  // change the one written last counts: the other may lie in a segment about to go.
+  // change the one written last counts: the other may lie in a segment about to go. What compaction
+  // made of one change are several of the same sequence: what it ended comes before what it made.
   struct Found {
     record::Sequence sequence;
+    int rank;
     record::SegmentId segment;
     std::uint64_t offset;
   };
@@ -272,7 +283,7 @@ Result<Recovered> rebuild(const RecoveryTools& tools, const Folders& folders,
     range.is_sealed = id != segments.back();
     range.pass_over_damage = loss == Loss::accepted;
     const auto note = [&all, id](const record::Record& record) -> Status {
-      all.push_back({record.header.sequence, id, record.offset});
+      all.push_back({record.header.sequence, replay_rank(record.change), id, record.offset});
       return {};
     };
     LEAT_TRY(const auto end, segment::scan(*file, into.segments->site(id), range, note));
@@ -283,10 +294,11 @@ Result<Recovered> rebuild(const RecoveryTools& tools, const Folders& folders,
     into.durable_offset = end.durable_offset;
   }
   std::ranges::sort(all, [](const Found& a, const Found& b) {
-    return std::tuple(a.sequence, b.segment, b.offset) <
-           std::tuple(b.sequence, a.segment, a.offset);
+    return std::tuple(a.sequence, a.rank, b.segment, b.offset) <
+           std::tuple(b.sequence, b.rank, a.segment, a.offset);
   });
-  const auto same = std::ranges::unique(all, {}, &Found::sequence);
+  const auto same = std::ranges::unique(
+      all, {}, [](const Found& found) { return std::pair(found.sequence, found.rank); });
   all.erase(same.begin(), same.end());
 
   Replay replay(into);

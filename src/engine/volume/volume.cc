@@ -158,6 +158,8 @@ rt::Task<record::Version> Volume::put_held(Entry& entry, Precondition preconditi
   LEAT_CO_DO(check(precondition, entry.before.current));
   auto& put = std::get<record::PutObject>(entry.change);
   LEAT_CO_DO(check_bucket(put.object.bucket));
+  const auto& current = entry.before.current;
+  if (current && current->id != put.version.id) put.replaced = current->id;
   const record::BucketId bucket = put.object.bucket;
   ++arriving_[bucket];
   const Status done = co_await committer_.commit(entry);

@@ -174,13 +174,38 @@ class Volume {
 
   rt::Task<std::size_t> purge_due(std::int64_t until_ms);
   rt::Task<void> remove_garbage();
+  // A segment and what of it is needed.
+  struct Thin {
+    record::SegmentId id{};
+    std::uint64_t size_bytes = 0;
+    std::uint64_t needed_bytes = 0;
+    std::uint64_t percent() const { return needed_bytes * 100 / size_bytes; }
+  };
+  struct Survey {
+    std::vector<Thin> segments{};  // that may be rewritten, the oldest first
+    std::uint64_t total_bytes = 0;
+  };
+  // What was found when a segment was read, true as long as the first two are.
+  struct Judgement {
+    record::SegmentId oldest{};
+    std::uint64_t needed_bytes = 0;
+    bool is_worth_it = false;
+    bool is_waiting = false;  // it will be when older segments are gone
+  };
   struct Victim;
   rt::Task<bool> compact_one();
+  rt::Task<Survey> survey();
   rt::Task<Victim> choose_victim();
+  rt::Task<Victim> read_victim(record::SegmentId id, bool is_oldest);
+  Judgement judge(const Victim& victim, const Thin& thin, record::SegmentId oldest);
   rt::Task<void> move_record(const Victim& victim, const record::Record& record);
   rt::Task<void> move_object(const Victim& victim, const record::Record& record);
+  rt::Task<void> move_ends(const record::PutObject& put, const record::PutObject& again,
+                           const record::Record& record);
+  rt::Task<void> move_with_data(const Victim& victim, const record::Record& record,
+                                record::Change change, const index::Before& before);
   rt::Task<void> move_other(const Victim& victim, const record::Record& record);
-  rt::Task<void> move_as_it_is(const record::Record& record);
+  rt::Task<void> move_as(record::Change change, record::Sequence sequence);
   rt::Task<void> drop_segment(record::SegmentId segment);
 
   VolumeTools tools_;
@@ -200,6 +225,7 @@ class Volume {
   std::optional<record::BucketId> leaving_;           // the bucket that is being removed
   bool compacting_ = false;
   std::set<record::SegmentId> damaged_;  // segments that compaction could not read
+  std::map<record::SegmentId, Judgement> judged_;
   std::atomic<std::uint64_t> removals_{0};
   std::atomic<bool> takes_data_{true};
 };

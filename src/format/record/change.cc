@@ -166,11 +166,13 @@ void put(Encoder& out, const PutObject& change) {
   put(out, change.object);
   put(out, change.version);
   out.varint(change.upload.value());
+  out.varint(change.replaced.value());
 }
 void take(Decoder& in, PutObject& change) {
   change.object = take_key(in);
   change.version = take_version(in);
   change.upload = UploadId(in.varint());
+  change.replaced = VersionId(in.varint());
 }
 
 void put(Encoder& out, const RemoveObject& change) {
@@ -243,6 +245,19 @@ void put(Encoder& out, const EndUpload& change) {
 void take(Decoder& in, EndUpload& change) {
   change.object = take_key(in);
   change.upload = UploadId(in.u64());
+}
+
+void put(Encoder& out, const KeepTrashed& change) {
+  put(out, change.object);
+  put(out, change.version);
+  out.varint(static_cast<std::uint64_t>(change.since_ms));
+  out.varint(static_cast<std::uint64_t>(change.until_ms));
+}
+void take(Decoder& in, KeepTrashed& change) {
+  change.object = take_key(in);
+  change.version = take_version(in);
+  change.since_ms = static_cast<std::int64_t>(in.varint());
+  change.until_ms = static_cast<std::int64_t>(in.varint());
 }
 
 // Alternative number `kind` of Change, default-made.

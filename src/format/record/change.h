@@ -13,7 +13,8 @@ namespace leat::record {
 struct PutObject {
   ObjectKey object{};
   Version version{};
-  UploadId upload{};  // the multipart upload that this completes; 0 for none
+  UploadId upload{};     // the multipart upload that this completes; 0 for none
+  VersionId replaced{};  // what was current until now; 0 for nothing
 };
 
 struct RemoveObject {
@@ -56,8 +57,17 @@ struct EndUpload {
   UploadId upload{};
 };
 
+// A version in the trash, as it is there. Compaction writes it when the record that the version
+// came with goes: when and by what it got there may then be found nowhere else.
+struct KeepTrashed {
+  ObjectKey object{};
+  Version version{};
+  std::int64_t since_ms = 0;
+  std::int64_t until_ms = 0;
+};
+
 using Change = std::variant<PutObject, RemoveObject, RestoreObject, PurgeVersion, PutBucket,
-                            RemoveBucket, BeginUpload, PutPart, EndUpload>;
+                            RemoveBucket, BeginUpload, PutPart, EndUpload, KeepTrashed>;
 
 // The kind of a change is the number of its alternative: new ones go to the end.
 constexpr std::size_t kChangeKinds = std::variant_size_v<Change>;

@@ -237,6 +237,7 @@ Bytes BatchBuilder::finish() {
 Version* version_in(Change& change) {
   if (auto* put = std::get_if<PutObject>(&change)) return &put->version;
   if (auto* part = std::get_if<PutPart>(&change)) return &part->part.content;
+  if (auto* trashed = std::get_if<KeepTrashed>(&change)) return &trashed->version;
   return nullptr;
 }
 

@@ -43,8 +43,11 @@ std::vector<Change> one_of_each() {
                       .undo_window_ms = 60'000,
                       .properties = {{.name = "a", .value = "b"}}};
   return {
-      PutObject{.object = key(), .version = version_in_files(), .upload = UploadId(5)},
-      PutObject{.object = key(), .version = in_segment, .upload = UploadId(0)},
+      PutObject{.object = key(),
+                .version = version_in_files(),
+                .upload = UploadId(5),
+                .replaced = VersionId(6)},
+      PutObject{.object = key(), .version = in_segment},
       RemoveObject{.object = key(), .removed = VersionId(7), .at_ms = 77},
       RestoreObject{.object = key(), .restored = VersionId(7), .at_ms = 78},
       PurgeVersion{.object = key(), .purged = VersionId(7)},
@@ -53,6 +56,7 @@ std::vector<Change> one_of_each() {
       BeginUpload{.upload = {.id = UploadId(5), .object = key(), .begun_ms = 6, .attributes = {}}},
       PutPart{.part = {.upload = UploadId(5), .number = 10'000, .content = version_in_files()}},
       EndUpload{.object = key(), .upload = UploadId(5)},
+      KeepTrashed{.object = key(), .version = in_segment, .since_ms = 7, .until_ms = 8},
   };
 }
 
