@@ -151,13 +151,31 @@ Status write_again(io::File& file, std::uint64_t begin, std::uint64_t end) {
   return {};
 }
 
-// From here on everything that was recovered is on the disk: the committer says so in its batches.
+// Says that all of the segment is on the disk: damage at its end is then no longer taken for what a
+// power cut left, also by a rebuild, which does not know how far the index had come. Without room
+// it is left to the next batch.
+Status write_marker(Recovered& into) {
+  record::BatchBuilder builder(into.segments->site(into.end.segment), into.end.offset,
+                               into.end.offset);
+  const Bytes marker = builder.finish();
+  const Status written = into.active->write_all_at(into.end.offset, marker);
+  if (!written && written.error().code() == Errc::no_space) {
+    return into.active->truncate(into.end.offset);
+  }
+  if (!written) return fail(written.error());
+  LEAT_DO(into.active->sync_data());
+  into.end.offset += marker.size();
+  return {};
+}
+
+// From here on everything that was recovered is on the disk.
 Status go_on_with(Recovered& into, record::SegmentId segment) {
   LEAT_TRY(into.active, into.segments->open(segment, io::OpenMode::read_write));
   if (into.torn_bytes > 0) LEAT_DO(into.active->truncate(into.end.offset));
   LEAT_DO(write_again(*into.active, into.durable_offset, into.end.offset));
   LEAT_DO(into.active->sync_data());
-  return into.segments->sync_names();
+  LEAT_DO(into.segments->sync_names());
+  return write_marker(into);
 }
 
 Status start_first_segment(Recovered& into, const io::Clock& clock) {
