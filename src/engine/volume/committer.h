@@ -100,7 +100,10 @@ class Committer {
   // its last batch.
   rt::Task<void> cut_file();
   rt::Task<void> roll_over();
+  // One at a time: the kernel tells of a failed sync once, so that another one beside it or behind
+  // it would succeed without the bytes.
   rt::Task<void> sync_file();
+  rt::Task<void> sync_now();
   rt::Task<void> sync_after(Instant when, rt::Gate::Pass pass);
   rt::Task<void> checkpoint_in_background(rt::Gate::Pass pass);
   rt::Task<void> flush_index();
@@ -124,6 +127,8 @@ class Committer {
   std::vector<rt::Resume<void>> awaiting_checkpoint_;
   bool running_ = false;
   bool sync_is_due_ = false;
+  bool syncing_ = false;
+  std::vector<rt::Resume<void>> awaiting_sync_;
   std::uint64_t syncs_ = 0;
   Group pending_;
   std::optional<Error> failure_;
