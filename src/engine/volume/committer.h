@@ -74,6 +74,9 @@ class Committer {
   // Ends what is running. No more commits after it.
   rt::Task<void> close();
 
+  // Nothing is written any more, because of what somebody else saw of the disk. Gives failure().
+  std::unexpected<Error> fail_disk(const Error& error, std::string_view what);
+
   // Why nothing is written any more; nothing while all is well.
   const std::optional<Error>& failure() const { return failure_; }
 
@@ -109,7 +112,6 @@ class Committer {
   rt::Task<void> flush_index();
   // Says up to where everything is on the disk, for whoever reads the segment after a crash.
   rt::Task<void> write_marker();
-  std::unexpected<Error> fail_disk(const Error& error, std::string_view what);
   Status check_alive() const;
 
   CommitterTools tools_;

@@ -315,6 +315,11 @@ rt::Task<void> Volume::abort_upload(record::ObjectKey object, record::UploadId u
   co_return co_await commit(entry);
 }
 
+rt::Task<void> Volume::fail_disk(const Error& error) {
+  takes_data_.store(false, std::memory_order_relaxed);
+  co_return committer_.fail_disk(error, "a sync has failed");
+}
+
 rt::Task<void> Volume::close() {
   const Status flushed = co_await committer_.checkpoint();
   LEAT_CO_DO(co_await committer_.close());
