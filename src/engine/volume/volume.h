@@ -199,6 +199,7 @@ class Volume {
   KeyLatch latch_;
   SpaceUse space_;
   Instant space_checked_{};
+  std::uint64_t bytes_since_look_ = 0;                // that puts brought since space_checked_
   std::map<record::BucketId, std::size_t> arriving_;  // puts that are being written
   std::optional<record::BucketId> leaving_;           // the bucket that is being removed
   bool compacting_ = false;
