@@ -42,7 +42,7 @@ phase "all ctests (dev)"
 ctest --preset dev --parallel "$(nproc)"
 
 suites=()
-for folder in tests/integration tests/soak; do
+for folder in tests/integration tests/soak tests/fault; do
   [[ ! -d $folder ]] || suites+=("$folder")
 done
 if [[ ${#suites[@]} -gt 0 ]]; then

@@ -133,7 +133,8 @@ class Connection:
         missing = count - len(pieces[0])
         while missing > 0:
             piece = self.socket.recv(min(missing, 1 << 20))
-            assert piece, f"closed {missing} of {count} bytes too early"
+            if not piece:
+                raise ConnectionError(f"closed {missing} of {count} bytes too early")
             pieces.append(piece)
             missing -= len(piece)
         return b"".join(pieces)

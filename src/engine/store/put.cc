@@ -104,7 +104,22 @@ rt::Task<record::Version> Put::finish(PutDetails details) {
       store_.at_home<record::Version>(target_.disk, [&fresh, &details](volume::Volume& volume) {
         return volume.put(fresh, std::move(details.precondition));
       });
-  co_return co_await std::move(put);
+  auto version = co_await std::move(put);
+  if (!version) give_up(version.error());
+  co_return version;
+}
+
+void Put::give_up(const Error& error) {
+  if (!files_) return;
+  switch (error.code()) {
+    // Refused before anything was written, or written and cut off again.
+    case Errc::precondition_failed:
+    case Errc::not_found:
+    case Errc::no_space:
+    case Errc::busy: files_->abandon(); break;
+    // Recovery may yet find the change; if it does not, the files are orphans of the next start.
+    default: break;
+  }
 }
 
 rt::Task<record::Version> Put::finish_part(record::Version version) {
@@ -112,7 +127,9 @@ rt::Task<record::Version> Put::finish_part(record::Version version) {
   auto put = store_.at_home<void>(target_.disk, [this, &part](volume::Volume& volume) {
     return volume.put_part(target_.object, std::move(part));
   });
-  LEAT_CO_DO(co_await std::move(put));
+  const Status done = co_await std::move(put);
+  if (!done) give_up(done.error());
+  if (!done) co_return fail(done.error());
   co_return version;
 }
 

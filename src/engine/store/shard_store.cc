@@ -69,6 +69,8 @@ rt::Task<std::size_t> ShardStore::disk_for(record::ObjectKey object) {
 rt::Task<std::unique_ptr<Put>> ShardStore::begin_put(record::ObjectKey object,
                                                      std::optional<std::uint64_t> expected_bytes) {
   LEAT_CO_DO(check_key(object));
+  for (const auto& reader : readers_)
+    reader->let_go_of_removed();
   LEAT_CO_TRY(const std::size_t disk, co_await disk_for(object));
   const std::uint64_t small_max = store_.disks()[disk].volume->options().small_max_bytes;
   Put::Target target{.object = std::move(object),

@@ -75,6 +75,8 @@ class Put {
   void start_files();
   rt::Task<void> spill();
   record::SummedData small_data() const;
+  // The change that was to name the files was not made.
+  void give_up(const Error& error);
   rt::Task<record::Version> finish_part(record::Version version);
 
   ShardStore& store_;

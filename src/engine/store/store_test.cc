@@ -261,6 +261,21 @@ TEST_F(StoreTest, APutThatIsDroppedLeavesNothing) {
   }
 }
 
+TEST_F(StoreTest, ALargePutThatIsRefusedLeavesNothing) {
+  PutDetails absent;
+  absent.precondition.must_be_absent = true;
+  ASSERT_TRUE(rig_.put(key("k"), "there"));
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(error_of(rig_.put(key("k"), pattern(300'000, 1), absent)), Errc::precondition_failed);
+  }
+  EXPECT_TRUE(world_.run_until_idle());
+  for (std::size_t i = 0; i < rig_.disk_count(); ++i) {
+    const std::string files = "d" + std::to_string(i) + "/files";
+    for (const std::string& shelf : *rig_.disk(i).list(files))
+      EXPECT_TRUE(rig_.disk(i).list(files + '/' + shelf)->empty());
+  }
+}
+
 TEST_F(StoreTest, CopiesHaveTheSameBytesAndTheirOwnLife) {
   const std::string large = pattern(200'000, 9);
   for (const std::string& data : {std::string("small"), std::string(), large}) {

@@ -196,7 +196,27 @@ rt::Task<void> Committer::roll_over() {
 }
 
 rt::Task<void> Committer::sync_file() {
+  const record::SegmentId segment = segment_;
+  const std::uint64_t end = offset_;
+  bool waited = false;
+  while (syncing_) {
+    auto ended = rt::suspend<void>(
+        [this](rt::Resume<void> resume) { awaiting_sync_.push_back(std::move(resume)); });
+    LEAT_CO_DO(co_await std::move(ended));
+    waited = true;
+  }
   LEAT_CO_DO(check_alive());
+  // The one that was waited for, or one after it, may have brought these bytes to the disk.
+  if (waited && (segment != segment_ || durable_offset_ >= end)) co_return Status{};
+  syncing_ = true;
+  Status done = co_await sync_now();
+  syncing_ = false;
+  for (rt::Resume<void>& resume : std::exchange(awaiting_sync_, {}))
+    resume(Status{});
+  co_return done;
+}
+
+rt::Task<void> Committer::sync_now() {
   const std::shared_ptr<io::File> file = file_;
   const record::SegmentId segment = segment_;
   const std::uint64_t end = offset_;

@@ -74,6 +74,9 @@ class Committer {
   // Ends what is running. No more commits after it.
   rt::Task<void> close();
 
+  // Nothing is written any more, because of what somebody else saw of the disk. Gives failure().
+  std::unexpected<Error> fail_disk(const Error& error, std::string_view what);
+
   // Why nothing is written any more; nothing while all is well.
   const std::optional<Error>& failure() const { return failure_; }
 
@@ -100,13 +103,15 @@ class Committer {
   // its last batch.
   rt::Task<void> cut_file();
   rt::Task<void> roll_over();
+  // One at a time: the kernel tells of a failed sync once, so that another one beside it or behind
+  // it would succeed without the bytes.
   rt::Task<void> sync_file();
+  rt::Task<void> sync_now();
   rt::Task<void> sync_after(Instant when, rt::Gate::Pass pass);
   rt::Task<void> checkpoint_in_background(rt::Gate::Pass pass);
   rt::Task<void> flush_index();
   // Says up to where everything is on the disk, for whoever reads the segment after a crash.
   rt::Task<void> write_marker();
-  std::unexpected<Error> fail_disk(const Error& error, std::string_view what);
   Status check_alive() const;
 
   CommitterTools tools_;
@@ -124,6 +129,8 @@ class Committer {
   std::vector<rt::Resume<void>> awaiting_checkpoint_;
   bool running_ = false;
   bool sync_is_due_ = false;
+  bool syncing_ = false;
+  std::vector<rt::Resume<void>> awaiting_sync_;
   std::uint64_t syncs_ = 0;
   Group pending_;
   std::optional<Error> failure_;

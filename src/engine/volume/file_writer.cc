@@ -12,17 +12,34 @@ namespace {
 // How many full files may still be on their way to the disk while the next one is filled.
 constexpr std::size_t kSealingMax = 2;
 
-// Gives a finished file its place and makes that durable. The shelf is made when it is first used.
-Status give_place(io::Disk& disk, const Folders& folders, record::FileId file) {
+// A file's new place, and the folders that have to be synced for it to be durable.
+using Places = std::vector<std::string>;
+
+// Gives a finished file its place. The shelf is made when it is first used.
+Result<Places> give_place(io::Disk& disk, const Folders& folders, record::FileId file) {
+  Places places{folders.file_folder(file)};
   const std::string from = folders.incoming_file(file);
   Status renamed = disk.rename(from, folders.file(file));
   if (!renamed && renamed.error().code() == Errc::not_found) {
     LEAT_DO(disk.make_directories(folders.file_folder(file)));
-    LEAT_DO(disk.sync_directory(folders.files()));
+    places.push_back(folders.files());
     renamed = disk.rename(from, folders.file(file));
   }
   LEAT_DO(std::move(renamed));
-  return disk.sync_directory(folders.file_folder(file));
+  return places;
+}
+
+Status sync_all(io::Disk& disk, const Places& places) {
+  for (const std::string& place : places)
+    LEAT_DO(disk.sync_directory(place));
+  return {};
+}
+
+// A failed sync is the end of the disk, whoever asked for it. Gives that as the error.
+rt::Task<void> fail_disk(Volume& volume, rt::Shard& here, const Error& error) {
+  auto told =
+      rt::ask<void>(here, volume.home(), [&volume, &error] { return volume.fail_disk(error); });
+  co_return co_await std::move(told);
 }
 
 }  // namespace
@@ -114,12 +131,17 @@ rt::Task<void> FileWriter::seal(PiecePtr piece, ShardKit kit, Volume& volume) {
   const std::string bytes = record::encode(tail);
   const Bytes view = as_bytes(bytes);
   LEAT_CO_DO(co_await kit.file_io.write_at(*piece->file, piece->size_bytes, view));
-  LEAT_CO_DO(co_await kit.file_io.sync_data(*piece->file));
+  const Status synced = co_await kit.file_io.sync_data(*piece->file);
+  if (!synced) co_return co_await fail_disk(volume, kit.shard, synced.error());
   io::Disk& disk = volume.disk();
   const Folders& folders = volume.folders();
   const record::FileId id = piece->id;
-  auto placed = kit.pool.run<void>([&disk, &folders, id] { return give_place(disk, folders, id); });
-  LEAT_CO_DO(co_await std::move(placed));
+  auto moved =
+      kit.pool.run<Places>([&disk, &folders, id] { return give_place(disk, folders, id); });
+  LEAT_CO_TRY(const Places places, co_await std::move(moved));
+  auto named = kit.pool.run<void>([&disk, &places] { return sync_all(disk, places); });
+  const Status durable = co_await std::move(named);
+  if (!durable) co_return co_await fail_disk(volume, kit.shard, durable.error());
   piece->file.reset();
   co_return Status{};
 }

@@ -47,6 +47,9 @@ class FileWriter {
   // Everything is on the disk, under its final names, when it returns.
   rt::Task<std::vector<record::FileExtent>> finish();
 
+  // No change will ever name the files: they are removed when the writer goes.
+  void abandon() { finished_ = false; }
+
   std::uint64_t size_bytes() const { return size_bytes_; }
   // CRC32C of the block checksums so far, in order: names the content.
   std::uint32_t sums_crc() const { return sums_crc_; }

@@ -4,11 +4,23 @@
 
 namespace leat::volume {
 
+bool Pins::is_changed(const Pin& pin) {
+  const auto info = pin.file->info();
+  return !info || info->changed != pin.changed;
+}
+
+void Pins::let_go_of_changed() {
+  for (auto entry = entries_.begin(); entry != entries_.end();) {
+    const auto next = std::next(entry);
+    if (is_changed(*entry->pin)) drop(entry);
+    entry = next;
+  }
+}
+
 PinPtr Pins::find(record::FileId file) {
   const auto found = by_file_.find(file.value());
   if (found == by_file_.end()) return nullptr;
-  const Pin& pin = *found->second->pin;
-  if (const auto info = pin.file->info(); !info || info->changed != pin.changed) {
+  if (is_changed(*found->second->pin)) {
     drop(found->second);
     return nullptr;
   }

@@ -39,6 +39,9 @@ class Pins {
   // Null when the file is not pinned, or was written to since.
   PinPtr find(record::FileId file);
 
+  // Lets go of files that were removed or written to since: their space is free only then.
+  void let_go_of_changed();
+
   // Somebody has read all of a file that is not pinned: true if it should be pinned now. The caller
   // then does, and calls done().
   bool wants(record::FileId file, std::uint64_t size_bytes);
@@ -58,6 +61,7 @@ class Pins {
   };
   using Entries = std::list<Entry>;
 
+  static bool is_changed(const Pin& pin);
   bool was_seen(record::FileId file);
   void drop(Entries::iterator entry);
   void make_room(std::uint64_t size_bytes);

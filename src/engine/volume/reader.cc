@@ -141,6 +141,7 @@ void VolumeReader::let_go_of_removed() {
   removals_ = volume_.removals();
   segments_.clear();
   files_.clear();
+  if (kit_.pins != nullptr) kit_.pins->let_go_of_changed();
 }
 
 namespace {

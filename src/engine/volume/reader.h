@@ -93,12 +93,15 @@ class VolumeReader {
   rt::Task<std::unique_ptr<FilesSource>> open_files(const record::Version& version,
                                                     ByteRange range);
 
+  // Closes what was removed from the disk: it takes space as long as it is open. Reading does it by
+  // itself; whoever writes does it for a disk that nobody reads from any more.
+  void let_go_of_removed();
+
   const ShardKit& kit() const { return kit_; }
 
  private:
   rt::Task<std::shared_ptr<const io::File>> open_segment(record::SegmentId segment);
   rt::Task<ObjectFilePtr> open_file(record::FileExtent extent);
-  void let_go_of_removed();
 
   Volume& volume_;
   ShardKit kit_;

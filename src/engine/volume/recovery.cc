@@ -14,11 +14,14 @@ std::int64_t now_ms(const io::Clock& clock) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(since).count();
 }
 
+// Written beside and renamed: a crash leaves the old text or the new one, never a half.
 Status write_text(io::Disk& disk, const std::string& path, std::string_view text) {
-  LEAT_TRY(const auto file, disk.open(path, io::OpenMode::create));
+  const std::string fresh = path + ".new";
+  LEAT_TRY(const auto file, disk.open(fresh, io::OpenMode::create));
   LEAT_DO(file->truncate(0));
   LEAT_DO(file->write_all_at(0, as_bytes(text)));
-  return file->sync_data();
+  LEAT_DO(file->sync_data());
+  return disk.rename(fresh, path);
 }
 
 struct FoundIdentity {

@@ -7,7 +7,9 @@
 namespace leat::volume {
 namespace {
 
+// What was seen of the free space is believed for so long, and for so much of the reserve.
 constexpr Duration kSpaceTrust = std::chrono::seconds(1);
+constexpr std::uint64_t kLooksPerReserve = 8;
 
 Status check(const Precondition& precondition, const std::optional<record::Version>& current) {
   const auto failed = [](std::string_view why) {
@@ -109,7 +111,9 @@ Status Volume::check_bucket(record::BucketId bucket) const {
 
 rt::Task<void> Volume::check_room(record::BucketId bucket) {
   LEAT_CO_DO(check_bucket(bucket));
-  if (options_.quiet || tools_.clock.now() - space_checked_ > kSpaceTrust) {
+  const bool is_stale = tools_.clock.now() - space_checked_ > kSpaceTrust ||
+                        bytes_since_look_ > options_.reserve_bytes / kLooksPerReserve;
+  if (options_.quiet || is_stale) {
     LEAT_CO_DO(co_await look_at_space());
   }
   if (space_.is_full) {
@@ -133,6 +137,7 @@ rt::Task<void> Volume::look_at_space() {
 
 void Volume::take_space(const io::DiskSpace& space) {
   space_checked_ = tools_.clock.now();
+  bytes_since_look_ = 0;
   space_.total_bytes = space.total_bytes;
   space_.available_bytes = space.available_bytes;
   const std::uint64_t used = space.total_bytes - std::min(space.available_bytes, space.total_bytes);
@@ -144,6 +149,7 @@ void Volume::take_space(const io::DiskSpace& space) {
 
 rt::Task<record::Version> Volume::put(NewVersion& fresh, Precondition precondition) {
   LEAT_CO_DO(co_await check_room(fresh.object.bucket));
+  bytes_since_look_ += fresh.version.size_bytes;
   LEAT_CO_TRY(const auto held, co_await hold(fresh.object));
   Entry entry{.change =
                   record::PutObject{
@@ -264,6 +270,7 @@ rt::Task<record::Upload> Volume::find_upload(const record::ObjectKey& object,
 
 rt::Task<void> Volume::put_part(record::ObjectKey object, record::Part part) {
   LEAT_CO_DO(co_await check_room(object.bucket));
+  bytes_since_look_ += part.content.size_bytes;
   LEAT_CO_TRY(const auto held, co_await hold_upload(part.upload));
   LEAT_CO_TRY(const auto upload, co_await find_upload(object, part.upload));
   Entry entry{.change = record::PutPart{.part = std::move(part)},
@@ -315,6 +322,11 @@ rt::Task<void> Volume::abort_upload(record::ObjectKey object, record::UploadId u
   Entry entry{.change = record::EndUpload{.object = std::move(object), .upload = upload},
               .durability = durable};
   co_return co_await commit(entry);
+}
+
+rt::Task<void> Volume::fail_disk(const Error& error) {
+  takes_data_.store(false, std::memory_order_relaxed);
+  co_return committer_.fail_disk(error, "a sync has failed");
 }
 
 rt::Task<void> Volume::close() {

@@ -145,6 +145,9 @@ class Volume {
   SpaceUse space() const { return space_; }
   // Neither failed nor full, as of a moment ago. Safe from any shard.
   bool takes_data() const { return takes_data_.load(std::memory_order_relaxed); }
+  // A sync of a file of this disk has failed: it takes no more changes. Errors: always unavailable.
+  rt::Task<void> fail_disk(const Error& error);
+  rt::Shard& home() { return tools_.shard; }
   const Opening& opening() const { return opening_; }
 
   // A number for a file that is about to be written. Safe from any shard, with its own Rng.
@@ -221,6 +224,7 @@ class Volume {
   KeyLatch latch_;
   SpaceUse space_;
   Instant space_checked_{};
+  std::uint64_t bytes_since_look_ = 0;                // that puts brought since space_checked_
   std::map<record::BucketId, std::size_t> arriving_;  // puts that are being written
   std::optional<record::BucketId> leaving_;           // the bucket that is being removed
   bool compacting_ = false;

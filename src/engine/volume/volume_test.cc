@@ -247,6 +247,21 @@ TEST_F(VolumeTest, AFailedSyncFailsTheDiskUntilItIsOpenedAgain) {
   EXPECT_TRUE(world_.put(key("b"), "2"));
 }
 
+TEST_F(VolumeTest, AFailedSyncOfALargeObjectFailsTheDiskAsWell) {
+  for (const char* part : {"incoming", "files"}) {
+    world_.disk().faults().add({.call = sim::DiskCall::sync, .nth = 1, .path_part = part});
+    world_.disk().faults().add(
+        {.call = sim::DiskCall::sync_directory, .nth = 1, .path_part = part});
+    EXPECT_EQ(world_.put(key("a"), kLarge).error().code(), Errc::unavailable) << part;
+    EXPECT_EQ(world_.put(key("b"), "small").error().code(), Errc::unavailable) << part;
+    EXPECT_TRUE(world_.volume().failure());
+    EXPECT_FALSE(world_.volume().takes_data());
+    ASSERT_TRUE(world_.crash({.mode = sim::CrashMode::drop_unsynced}));
+    EXPECT_EQ(content("a"), "absent");
+    EXPECT_TRUE(world_.volume().takes_data());
+  }
+}
+
 TEST_F(VolumeTest, AFullDiskSaysSoAndRecoversAfterADelete) {
   ASSERT_TRUE(world_.put(key("a"), kLarge));
   world_.disk().set_capacity(world_.disk().space("d")->total_bytes -

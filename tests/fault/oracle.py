@@ -1,0 +1,189 @@
+"""Oracle: what the store must hold, from what it acknowledged.
+
+Of every key it knows the states the key may be in: the bytes that are visible, and the versions that
+can be brought back. An acknowledged change takes each possible state to its successor. A change whose
+outcome nobody knows (the server died, or answered with an error of its own) adds the successors to the
+states. What is read later decides, and must be one of them entirely.
+
+A change with an unknown outcome stays possible until the server has been started anew: bytes whose
+sync failed may still be found by recovery.
+"""
+
+from dataclasses import dataclass
+
+from store_client import Gone
+
+
+@dataclass(frozen=True)
+class Change:
+    kind: str  # put, delete, undelete, copy
+    bucket: str
+    key: str
+    data: bytes = b""  # of a put; of a copy, what its source holds
+    source: tuple = ()  # of a copy: (bucket, key)
+
+    def __str__(self):
+        size = f" of {len(self.data)} bytes" if self.data else ""
+        return f"{self.kind}{size} {self.bucket}/{self.key}"
+
+
+@dataclass(frozen=True)
+class State:
+    current: bytes | None = None
+    trash: tuple = ()  # the last one was put away last
+
+
+class Wrong(AssertionError):
+    """The store does not hold what it must."""
+
+
+def after(change, state, keeps_trash):
+    """The state that the change makes of a state; None when it cannot be made."""
+    kept = state.trash
+    if keeps_trash and state.current is not None:
+        kept = (*state.trash, state.current)
+    if change.kind in ("put", "copy"):
+        return State(change.data, kept)
+    if change.kind == "delete":
+        return None if state.current is None else State(None, kept)
+    if not state.trash:
+        return None
+    if state.current is None:
+        return State(state.trash[-1], state.trash[:-1])
+    return State(state.trash[-1], (*state.trash[:-1], state.current))
+
+
+class Oracle:
+    # Every bucket, with what is asked for when it is made.
+    BUCKETS = {
+        "plain": {},
+        "undo": {"undo_window_ms": 3_600_000},
+        "group": {"durability": "group"},
+    }
+
+    def __init__(self):
+        self.states = {}  # (bucket, key) → set of State
+        self.acknowledged = 0
+        self.undecided = 0
+
+    def copy(self):
+        """One that knows the same of a copy of the directory."""
+        same = Oracle()
+        same.states = dict(self.states)
+        return same
+
+    def make_buckets(self, client):
+        for name, options in self.BUCKETS.items():
+            answer = client.make_bucket(name, **options)
+            assert answer.status == 201, f"bucket {name}: {answer.status} {answer.body!r}"
+
+    def of(self, bucket, key):
+        return self.states.get((bucket, key), {State()})
+
+    def certain(self, bucket, key):
+        """The only state that the key may be in; None when there are several."""
+        states = self.of(bucket, key)
+        return next(iter(states)) if len(states) == 1 else None
+
+    def make(self, client, change):
+        """Makes a change and notes its outcome; gives the status. Gone is noted and passed on."""
+        try:
+            status = _send(client, change).status
+        except Gone:
+            self.note_undecided(change)
+            raise
+        if 200 <= status < 300 or status == 404:
+            self._note(change, status)
+        elif status in (500, 503, 507):
+            self.note_undecided(change)
+        else:
+            raise Wrong(f"{change}: {status}")
+        return status
+
+    def note_undecided(self, change):
+        self.undecided += 1
+        old = self.of(change.bucket, change.key)
+        self.states[change.bucket, change.key] = old | self._successors(change, old)
+
+    def _note(self, change, status):
+        self.acknowledged += 1
+        old = self.of(change.bucket, change.key)
+        if status == 404:
+            left = {state for state in old if self._after(change, state) is None}
+        else:
+            left = self._successors(change, old)
+        if not left:
+            raise Wrong(f"{change}: {status}, which cannot be from {_told(old)}")
+        self.states[change.bucket, change.key] = left
+
+    def _after(self, change, state):
+        keeps_trash = self.BUCKETS[change.bucket].get("undo_window_ms", 0) > 0
+        return after(change, state, keeps_trash)
+
+    def _successors(self, change, states):
+        return {self._after(change, state) for state in states} - {None}
+
+    def saw(self, bucket, key, status, body, decides):
+        """Takes what a read gave; Wrong when it cannot be. Gives what is visible."""
+        if status not in (200, 404):
+            raise Wrong(f"GET {bucket}/{key}: {status} {body[:300]!r}")
+        visible = body if status == 200 else None
+        old = self.of(bucket, key)
+        left = {state for state in old if state.current == visible}
+        if not left:
+            what = "nothing" if visible is None else f"{len(visible)} bytes"
+            raise Wrong(f"GET {bucket}/{key}: {what}, which cannot be from {_told(old)}")
+        if decides:
+            self.states[bucket, key] = left
+        return visible
+
+    def check(self, client, decides=True):
+        """Reads everything and compares: bytes, listings, counters."""
+        told = client.buckets()
+        if told.keys() != self.BUCKETS.keys():
+            raise Wrong(f"buckets are {sorted(told)}")
+        for bucket in self.BUCKETS:
+            sizes = {}
+            for name, key in self.states:
+                if name != bucket:
+                    continue
+                answer = client.get(bucket, key)
+                visible = self.saw(bucket, key, answer.status, answer.body, decides)
+                if visible is not None:
+                    sizes[key] = len(visible)
+            listed = client.list(bucket, page=7)
+            if listed != sizes:
+                raise Wrong(f"{bucket} lists {listed}, but can be read: {sizes}")
+            counted = told[bucket]["objects"], told[bucket]["bytes"]
+            if counted != (len(sizes), sum(sizes.values())):
+                raise Wrong(f"{bucket} counts {counted}, but holds "
+                            f"{len(sizes)}, {sum(sizes.values())}")
+            trashed = told[bucket]["trashed_objects"], told[bucket]["trashed_bytes"]
+            if trashed not in self._trash_sums(bucket):
+                raise Wrong(f"{bucket} counts {trashed} in its trash, "
+                            f"possible is {sorted(self._trash_sums(bucket))[:10]}")
+
+    def _trash_sums(self, bucket):
+        """What the counters of the trash may say: (objects, bytes)."""
+        sums = {(0, 0)}
+        for (name, _), states in self.states.items():
+            if name != bucket:
+                continue
+            each = {(len(one.trash), sum(map(len, one.trash))) for one in states}
+            sums = {(a + c, b + d) for a, b in sums for c, d in each}
+        return sums
+
+
+def _send(client, change):
+    if change.kind == "put":
+        return client.put(change.bucket, change.key, change.data)
+    if change.kind == "delete":
+        return client.delete(change.bucket, change.key)
+    if change.kind == "undelete":
+        return client.undelete(change.bucket, change.key)
+    return client.copy(change.bucket, change.key, change.source)
+
+
+def _told(states):
+    return " or ".join("nothing" if one.current is None else f"{len(one.current)} bytes"
+                       for one in states)
