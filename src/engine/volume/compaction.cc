@@ -226,9 +226,7 @@ rt::Task<void> Volume::move_object(const Victim& victim, const record::Record& r
   LEAT_CO_TRY(const index::Before before, co_await read_before(change));
   // The version as the index knows it now, if this record still is it.
   const auto is_this = [&version](const record::Version& known) {
-    if (known.id != version.id) return false;
-    const auto* place = std::get_if<record::SegmentPlace>(&version.place);
-    return place == nullptr || known.place == version.place;
+    return known.id == version.id && known.place == version.place;
   };
   const auto* put = std::get_if<record::PutObject>(&record.change);
   record::Sequence sequence{};  // of what is written again; none for a version that is not needed
