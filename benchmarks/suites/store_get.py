@@ -37,7 +37,7 @@ class Work:
 
 
 def small_count(context: Context) -> int:
-    return 100_000 if context.quick else 1_000_000
+    return 50_000 if context.quick else 1_000_000
 
 
 def works(context: Context) -> list[Work]:
