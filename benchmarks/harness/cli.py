@@ -5,14 +5,13 @@ import importlib
 import os
 import pkgutil
 import resource
-import shutil
 import signal
 import sys
 import tempfile
 from pathlib import Path
 
 import suites
-from harness import build, machine
+from harness import build, files, machine
 from harness.awake import AwakeCores
 from harness.context import Context
 from harness.errors import BenchmarkError
@@ -96,7 +95,7 @@ def run_suite(arguments: argparse.Namespace) -> Report:
             )
             return importlib.import_module(f"suites.{arguments.name}").run(context)
     finally:
-        shutil.rmtree(work, ignore_errors=True)
+        files.remove_tree(work)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -9,7 +9,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness import build
+from harness import build, files
 from harness.context import Context
 from harness.errors import BenchmarkError
 from harness.load import flags
@@ -69,7 +69,7 @@ def fresh(context: Context, leg: str, command: str, **options: object) -> Figure
 
 
 def remove(directory: Path) -> None:
-    shutil.rmtree(directory)
+    files.remove_tree(directory)
     os.sync()
 
 

@@ -54,8 +54,7 @@ Status BenchStore::open(const std::string& bucket, record::Durability durability
 }
 
 Status BenchStore::close() {
-  Status stopped =
-      runtime_.on_every_shard([this](rt::Shard& shard) { return node_.stop(shard); });
+  Status stopped = runtime_.on_every_shard([this](rt::Shard& shard) { return node_.stop(shard); });
   runtime_.stop();
   pool_.finish();
   return stopped;

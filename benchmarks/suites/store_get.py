@@ -37,7 +37,7 @@ class Work:
 
 
 def small_count(context: Context) -> int:
-    return 100_000 if context.quick else 1_000_000
+    return 50_000 if context.quick else 1_000_000
 
 
 def works(context: Context) -> list[Work]:
@@ -152,7 +152,7 @@ def run(context: Context) -> Report:
         memory = {leg: server.rss_bytes() / MIB for leg, server in legs.items()}
     facts = machine.facts(context.work, {leg: server.version() for leg, server in legs.items()})
     notes = [
-        "Pairs are leat / nginx. Objects at random, all read before; page cache warm on both.",
+        "Pairs are leat / nginx. Objects at random, all read before; the page cache is warm.",
         "Leat verifies checksums and a token, nginx neither.",
         f"Each server has one core. Memory: {memory['leat']:.0f} / {memory['nginx']:.0f} MiB.",
         *load.disturbance_notes(all_samples),

@@ -105,7 +105,7 @@ def run(context: Context) -> Report:
         )
     facts = machine.facts(context.work, {"leat": context.store(context.work).version()})
     notes = [
-        f"By HTTP into a new store on {facts['disk']}; checksums, data, index, names are durable",
+        f"By HTTP into a new store on {facts['disk']}; checksums, data and names are durable",
         f"before the answer. '{PEER}' copies a cached file, as many at a time as there are",
         "connections, on the core that the server has.",
     ]

@@ -82,7 +82,7 @@ def run(context: Context) -> Report:
     facts = machine.facts(context.work, {"leat": version})
     notes = [
         "In process, without HTTP; every side may use both cores. Pairs are leat / peer.",
-        "All are durable when they answer. 'files': temporary name, write, fdatasync, rename, sync",
+        "All answer when durable. 'files': temporary name, write, fdatasync, rename, fsync",
         "of the folder. 'RocksDB': its log with sync, large values in blob files, no compression.",
         f"On {facts['disk']}, a new directory for each measurement.",
     ]

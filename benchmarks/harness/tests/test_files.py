@@ -29,3 +29,14 @@ def test_sizes_are_named_in_binary_units():
         "1MiB",
         "64MiB",
     ]
+
+
+def test_a_tree_is_removed_whole(tmp_path):
+    root = tmp_path / "tree"
+    (root / "a" / "b").mkdir(parents=True)
+    for folder in (root, root / "a", root / "a" / "b"):
+        (folder / "file").write_bytes(b"x")
+    (root / "link").symlink_to(tmp_path)
+    files.remove_tree(root)
+    assert not root.exists()
+    assert tmp_path.exists()
