@@ -1,12 +1,12 @@
 """Oracle: what the store must hold, from what it acknowledged.
 
-Of every key it knows the states the key may be in: the bytes that are visible, and the versions that
-can be brought back. An acknowledged change takes each possible state to its successor. A change whose
-outcome nobody knows (the server died, or answered with an error of its own) adds the successors to the
-states. What is read later decides, and must be one of them entirely.
+Of every key it knows the states the key may be in: the bytes that are visible, and the versions
+that can be brought back. An acknowledged change takes each possible state to its successor. A
+change whose outcome nobody knows (the server died, or answered with an error of its own) adds the
+successors to the states. What is read later decides, and must be one of them entirely.
 
-A change with an unknown outcome stays possible until the server has been started anew: bytes whose
-sync failed may still be found by recovery.
+A change with an unknown outcome stays possible until the server has been started anew: bytes
+whose sync failed may still be found by recovery.
 """
 
 from dataclasses import dataclass

@@ -1,5 +1,6 @@
-"""Flipped bits in every kind of file: what is read is right, or it is an error; it is never wrong and
-never silently gone. A start that is refused says which disk it is and how to go on."""
+"""Flipped bits in every kind of file: what is read is right, or it is an error; it is never wrong
+and never silently gone. A start that is refused says which disk it is and how to go on.
+"""
 
 import random
 import re

@@ -1,5 +1,6 @@
-"""EIO and ENOSPC at every kind of call: the server lives on, acknowledges nothing it cannot keep, and
-a failed sync is the end of that disk until a new start (docs/adr/0007-durable-by-default.md)."""
+"""EIO and ENOSPC at every kind of call: the server lives on, acknowledges nothing it cannot keep,
+and a failed sync is the end of that disk until a new start (docs/adr/0007-durable-by-default.md).
+"""
 
 import re
 import shutil

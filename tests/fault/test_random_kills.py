@@ -1,6 +1,7 @@
-"""Random kills under load: several clients change objects of their own while the server is killed at
-any moment and started again. Unlike test_kills.py this hits groups of changes that share a sync, and
-the io_uring backend, whose calls strace does not see."""
+"""Random kills under load: several clients change objects of their own while the server is killed
+at any moment and started again. Unlike test_kills.py this hits groups of changes that share a
+sync, and the io_uring backend, whose calls strace does not see.
+"""
 
 import random
 import threading
