@@ -88,7 +88,8 @@ TEST_F(FsckTest, AnOrphanIsCountedAndNoFinding) {
 TEST_F(FsckTest, ALostIndexIsFoundAndRebuilt) {
   const auto names = world_.disk().list("d/index");
   for (const std::string& name : *names) {
-    if (name.ends_with(".sst")) ASSERT_TRUE(world_.disk().remove("d/index/" + name));
+    if (!name.ends_with(".sst")) continue;
+    ASSERT_TRUE(world_.disk().remove("d/index/" + name));
   }
   EXPECT_FALSE(check_now().is_clean());
   const auto rebuilt = rebuild(tools(), folders_, volume::Loss::refused);
