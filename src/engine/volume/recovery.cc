@@ -175,7 +175,9 @@ Status write_marker(Recovered& into) {
 Status go_on_with(Recovered& into, record::SegmentId segment) {
   LEAT_TRY(into.active, into.segments->open(segment, io::OpenMode::read_write));
   if (into.torn_bytes > 0) LEAT_DO(into.active->truncate(into.end.offset));
-  LEAT_DO(write_again(*into.active, into.durable_offset, into.end.offset));
+  // Before its first mark not even the segment's own header is sure to be on the disk.
+  const bool has_mark = into.durable_offset > record::kSegmentHeaderBytes;
+  LEAT_DO(write_again(*into.active, has_mark ? into.durable_offset : 0, into.end.offset));
   LEAT_DO(into.active->sync_data());
   LEAT_DO(into.segments->sync_names());
   return write_marker(into);
