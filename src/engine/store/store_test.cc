@@ -271,7 +271,8 @@ TEST_F(StoreTest, ALargePutThatIsRefusedLeavesNothing) {
   EXPECT_TRUE(world_.run_until_idle());
   for (std::size_t i = 0; i < rig_.disk_count(); ++i) {
     const std::string files = "d" + std::to_string(i) + "/files";
-    for (const std::string& shelf : *rig_.disk(i).list(files))
+    const auto shelves = rig_.disk(i).list(files);
+    for (const std::string& shelf : *shelves)
       EXPECT_TRUE(rig_.disk(i).list(files + '/' + shelf)->empty());
   }
 }
@@ -483,7 +484,8 @@ TEST_F(StoreTest, AnUploadThatIsGivenUpLeavesNothing) {
   for (std::size_t i = 0; i < rig_.disk_count(); ++i) {
     ASSERT_TRUE(rig_.run(rig_.volume(i).reclaim(0)));
     const std::string files = "d" + std::to_string(i) + "/files";
-    for (const std::string& shelf : *rig_.disk(i).list(files))
+    const auto shelves = rig_.disk(i).list(files);
+    for (const std::string& shelf : *shelves)
       EXPECT_TRUE(rig_.disk(i).list(files + "/" + shelf)->empty());
   }
   EXPECT_TRUE(rig_.run(rig_.store().remove_bucket("b")));

@@ -242,7 +242,8 @@ TEST_F(NativeTest, KeysAreDecodedOnceAndAreBytes) {
   }
   // The listing gives every one of them back, byte for byte.
   std::set<std::string> listed;
-  for (const json& one : list("?encoding=url")["objects"])
+  const json page = list("?encoding=url");
+  for (const json& one : page["objects"])
     listed.insert(*http1::percent_decode(one["key"].get<std::string>()));
   EXPECT_EQ(listed, std::set<std::string>(keys.begin(), keys.end()));
   EXPECT_EQ(list()["objects"].size(), keys.size()) << "also as JSON text";
