@@ -33,13 +33,15 @@ BenchStore::BenchStore(const std::string& directory, std::uint32_t shards)
       logger_(sink_, clock_, log::Options{.level = log::Level::warn}),
       runtime_(shards),
       pool_("bench-io", kPoolThreads, kPoolQueueMax),
-      node_(disk_, {directory}, programs::NodeStoreOptions{}, logger_, metrics_) {}
+      node_(disk_, programs::NodeStoreOptions{}, logger_, metrics_) {}
 
 BenchStore::~BenchStore() = default;
 
 Status BenchStore::open(const std::string& bucket, record::Durability durability) {
-  LEAT_DO(disk_.make_directories(directory_));
-  LEAT_DO(node_.recover(clock_, rng_));
+  std::vector<programs::DataDirectory> directories;
+  LEAT_TRY(auto directory, programs::DataDirectory::take(disk_, directory_));
+  directories.push_back(std::move(directory));
+  LEAT_DO(node_.recover(std::move(directories), clock_, rng_));
   std::vector<programs::ShardTools> tools;
   for (std::uint32_t i = 0; i < runtime_.size(); ++i) {
     LEAT_TRY(auto file_io, io::UringIo::open(runtime_.shard(i)));

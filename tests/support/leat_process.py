@@ -189,5 +189,11 @@ class LeatProcess:
         status = Path(f"/proc/{self.pid}/status").read_text()
         return int(re.search(r"^VmRSS:\s+(\d+) kB", status, re.MULTILINE)[1]) * 1024
 
+    def open_files(self):
+        """The paths that the process holds open."""
+        folder = f"/proc/{self.pid}/fd"
+        return [os.readlink(f"{folder}/{name}") for name in os.listdir(folder)
+                if os.path.lexists(f"{folder}/{name}")]
+
     def descriptors(self):
         return len(os.listdir(f"/proc/{self.pid}/fd"))

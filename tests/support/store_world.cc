@@ -25,12 +25,26 @@ StoreWorld::~StoreWorld() {
   if (shard_store_) static_cast<void>(close());
 }
 
-Status StoreWorld::open_disk(OneDisk& one, std::size_t number,
-                             std::optional<record::DiskId>& node) {
+std::size_t StoreWorld::number_of(const record::DiskId& id) const {
+  const auto found = std::ranges::find_if(disks_, [&id](const OneDisk& one) {
+    return one.volume && one.volume->identity().disk == id;
+  });
+  LEAT_CHECK(found != disks_.end());
+  return static_cast<std::size_t>(found - disks_.begin());
+}
+
+std::size_t StoreWorld::buy_disk() {
+  disks_.push_back(
+      {.disk = std::make_unique<sim::SimDisk>(world_.clock("node"), disks_.size() + 1)});
+  return disks_.size() - 1;
+}
+
+Status StoreWorld::open_disk(std::size_t number) {
+  OneDisk& one = disks_[number];
   const volume::RecoveryTools tools{.disk = *one.disk, .clock = world_.clock("node"), .rng = rng_};
   const volume::Folders folders("d" + std::to_string(number));
-  LEAT_TRY(const auto identity, volume::identify(tools, folders, node));
-  node = identity.node;
+  LEAT_TRY(const auto identity, volume::identify(tools, folders, node_));
+  node_ = identity.node;
   LEAT_TRY(auto recovered, volume::recover(tools, folders, identity, options_));
   const volume::VolumeTools volume_tools{.shard = world_.shard(),
                                          .disk = *one.disk,
@@ -43,18 +57,41 @@ Status StoreWorld::open_disk(OneDisk& one, std::size_t number,
   return {};
 }
 
-Status StoreWorld::open() {
+Status StoreWorld::open(store::Store::Missing missing) {
   file_io_ = std::make_unique<sim::SimFileIo>(world_.timeline(), *disks_.front().disk, rng_.next(),
                                               sim::FileIoOptions{});
-  std::optional<record::DiskId> node;
-  for (std::size_t i = 0; i < disks_.size(); ++i)
-    LEAT_DO(open_disk(disks_[i], i, node));
   store_ = std::make_unique<store::Store>();
-  for (const OneDisk& one : disks_)
-    store_->add(store::Disk{.home = &world_.shard(), .volume = one.volume.get()});
+  for (std::size_t i = 0; i < disks_.size(); ++i) {
+    if (!disks_[i].is_plugged) continue;
+    LEAT_DO(open_disk(i));
+    store_->add(store::Disk{.home = &world_.shard(), .volume = disks_[i].volume.get()});
+  }
   shard_store_ = std::make_unique<store::ShardStore>(*store_, kit(), world_.clock("node"));
   store_->add(*shard_store_);
-  return world_.run(store_->agree_on_buckets());
+  LEAT_TRY(arrival_, world_.run(store_->open(missing)));
+  return {};
+}
+
+rt::Task<store::Arrival> StoreWorld::add_disk(std::string path, rt::Shard& /*from*/) {
+  const std::size_t number = std::stoul(path.substr(path.find('d') + 1));
+  LEAT_CO_DO(open_disk(number));
+  disks_[number].is_plugged = true;
+  const store::Disk disk{.home = &world_.shard(), .volume = disks_[number].volume.get()};
+  co_return co_await store_->bring_in(disk);
+}
+
+rt::Task<void> StoreWorld::remove_disk(std::string name, Duration patience, rt::Shard& /*from*/) {
+  for (OneDisk& one : disks_) {
+    if (!one.volume) continue;
+    const record::DiskId id = one.volume->identity().disk;
+    if (record::to_hex(id) != name && one.volume->folders().root() != name) continue;
+    LEAT_CO_DO(co_await store_->take_out(id, patience));
+    Status closed = co_await one.volume->close();
+    one.volume.reset();
+    one.is_plugged = false;
+    co_return closed;
+  }
+  co_return fail(Errc::not_found, "no such disk");
 }
 
 Status StoreWorld::close() {
@@ -157,7 +194,7 @@ std::string StoreWorld::get(const record::ObjectKey& object) {
 rt::Task<std::string> StoreWorld::read_task(store::Found found, volume::ByteRange range) {
   LEAT_CO_TRY(store::Body body, co_await shard_store_->read(found, range));
   if (const auto* content = std::get_if<volume::Content>(&body)) co_return **content;
-  const auto& source = std::get<std::unique_ptr<volume::FilesSource>>(body);
+  const auto& source = std::get<std::unique_ptr<store::ObjectStream>>(body);
   std::string all;
   for (;;) {
     LEAT_CO_TRY(const Bytes piece, co_await source->next());

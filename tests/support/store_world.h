@@ -19,23 +19,37 @@
 
 namespace leat::test {
 
-class StoreWorld {
+class StoreWorld final : public store::DiskKeeper {
  public:
   // Small limits, as those of VolumeWorld.
   static volume::VolumeOptions small_options();
 
   StoreWorld(sim::SimWorld& world, log::Logger& logger, std::size_t disks,
              volume::VolumeOptions options = small_options());
-  ~StoreWorld();
+  ~StoreWorld() override;
 
-  // Opens all disks, agrees on buckets. Errors: those of recovery.
-  Status open();
+  // Opens all disks. Errors: those of recovery; not_found, when one is missing and refused.
+  Status open(store::Store::Missing missing = store::Store::Missing::refused);
+  // What the last open() found.
+  const store::Arrival& arrival() const { return arrival_; }
   // Ends the process in good order.
   Status close();
   // Cuts the power now and starts again. Errors: those of recovery.
   Status crash(sim::CrashOptions options = {});
 
+  // Disk "dN" of the next open(), or of an add_disk(), is not there, as if it were unplugged.
+  void unplug(std::size_t disk) { disks_[disk].is_plugged = false; }
+  void plug(std::size_t disk) { disks_[disk].is_plugged = true; }
+  // A new, empty disk: gives its number.
+  std::size_t buy_disk();
+
+  // Of a store that runs; `path` is "dN".
+  rt::Task<store::Arrival> add_disk(std::string path, rt::Shard& from) override;
+  rt::Task<void> remove_disk(std::string name, Duration patience, rt::Shard& from) override;
+
   store::ShardStore& store() { return *shard_store_; }
+  std::size_t number_of(const record::DiskId& id) const;
+  bool is_open(std::size_t disk) const { return disks_[disk].volume != nullptr; }
   volume::Volume& volume(std::size_t disk) { return *disks_[disk].volume; }
   sim::SimDisk& disk(std::size_t disk) { return *disks_[disk].disk; }
   std::size_t disk_count() const { return disks_.size(); }
@@ -62,9 +76,10 @@ class StoreWorld {
   struct OneDisk {
     std::unique_ptr<sim::SimDisk> disk{};
     std::unique_ptr<volume::Volume> volume{};
+    bool is_plugged = true;
   };
 
-  Status open_disk(OneDisk& one, std::size_t number, std::optional<record::DiskId>& node);
+  Status open_disk(std::size_t number);
   rt::Task<record::Version> put_task(record::ObjectKey object, std::string_view data,
                                      store::PutDetails details,
                                      std::optional<std::uint64_t> expected_bytes);
@@ -80,6 +95,8 @@ class StoreWorld {
   volume::VolumeOptions options_;
   io::SeededRng rng_{1};
   std::vector<OneDisk> disks_;
+  std::optional<record::DiskId> node_;
+  store::Arrival arrival_;
   std::unique_ptr<sim::SimFileIo> file_io_;
   rt::BlockingPool pool_{"sim", 0, 16};
   io::BufferPool buffers_{64 * kKiB, 64};

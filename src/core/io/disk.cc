@@ -43,4 +43,13 @@ Result<std::string> read_text(Disk& disk, const std::string& path) {
   return text;
 }
 
+Status replace_text(Disk& disk, const std::string& path, std::string_view text) {
+  const std::string fresh = path + ".new";
+  LEAT_TRY(const auto file, disk.open(fresh, OpenMode::create));
+  LEAT_DO(file->truncate(0));
+  LEAT_DO(file->write_all_at(0, as_bytes(text)));
+  LEAT_DO(file->sync_data());
+  return disk.rename(fresh, path);
+}
+
 }  // namespace leat::io

@@ -113,6 +113,10 @@ class Disk {
 // All bytes of a small file. Errors: those of open() and read_at().
 Result<std::string> read_text(Disk& disk, const std::string& path);
 
+// Puts a small file in the place of the one that is there: written beside it, synced and renamed,
+// so that a crash leaves the old text or the new one. The caller syncs the directory.
+Status replace_text(Disk& disk, const std::string& path, std::string_view text);
+
 // The kernel's file systems. Safe to share between threads.
 class PosixDisk final : public Disk {
  public:

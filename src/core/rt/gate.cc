@@ -3,7 +3,7 @@
 namespace leat::rt {
 
 Task<void> Gate::close() {
-  closing_ = true;
+  begin_close();
   if (inside_ == 0) co_return Status{};
   auto left = suspend<void>([this](Resume<void> resume) { waiting_.push_back(std::move(resume)); });
   co_return co_await std::move(left);

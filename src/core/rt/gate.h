@@ -40,7 +40,9 @@ class Gate {
     return Pass(*this);
   }
 
-  // Refuses new passes from now on; returns when everybody has left. May be awaited more than once.
+  // Refuses new passes from now on.
+  void begin_close() { closing_ = true; }
+  // The same; returns when everybody has left. May be awaited more than once.
   Task<void> close();
 
   bool is_closing() const { return closing_; }

@@ -66,7 +66,7 @@ Task<T> suspend(Start start) {
   using Token = boost::asio::use_awaitable_t<Executor>;
   const Executor executor = co_await boost::asio::this_coro::executor;
   Token token;
-  auto initiate = [executor](auto&& handler, Start begin) {
+  auto initiate = [executor](auto&& handler, Start&& begin) {
     begin(Resume<T>(std::forward<decltype(handler)>(handler), executor));
   };
   auto waiting = boost::asio::async_initiate<Token, void(Result<T>)>(std::move(initiate), token,

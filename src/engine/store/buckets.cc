@@ -1,5 +1,5 @@
-// Making, changing and removing buckets: one at a time, at the home of the first disk, on all
-// disks, and known to all shards before the answer.
+// Making, changing and removing buckets: one at a time, at the desk, on all disks, and known to all
+// shards before the answer. The set of disks does not change meanwhile: it has the same latch.
 #include <algorithm>
 
 #include "store/shard_store.h"
@@ -15,8 +15,6 @@ BucketTablePtr with(const BucketTable& table, record::BucketId id, const record:
   return std::make_shared<const BucketTable>(std::move(buckets));
 }
 
-constexpr std::string_view kLatch = "buckets";
-
 }  // namespace
 
 Result<record::Bucket> ShardStore::find_bucket(std::string_view name) const {
@@ -25,33 +23,33 @@ Result<record::Bucket> ShardStore::find_bucket(std::string_view name) const {
   return *found;
 }
 
-// Each of these runs at the bucket home with the ShardStore of that shard.
+// Each of these runs at the desk's shard, with its ShardStore.
 
 rt::Task<record::Bucket> ShardStore::create_bucket(std::string name, BucketOptions options) {
-  ShardStore& desk = store_.bucket_desk();
-  auto created = rt::ask<record::Bucket>(
-      kit_.shard, store_.bucket_home(),
-      [&desk, &name, &options] { return desk.create_bucket_at_home(name, options); });
+  ShardStore& desk = store_.desk();
+  auto created = rt::ask<record::Bucket>(kit_.shard, desk.shard(), [&desk, &name, &options] {
+    return desk.create_bucket_at_desk(name, options);
+  });
   co_return co_await std::move(created);
 }
 
 rt::Task<void> ShardStore::change_bucket(record::Bucket bucket) {
-  ShardStore& desk = store_.bucket_desk();
-  auto changed = rt::ask<void>(kit_.shard, store_.bucket_home(),
-                               [&desk, &bucket] { return desk.change_bucket_at_home(bucket); });
+  ShardStore& desk = store_.desk();
+  auto changed = rt::ask<void>(kit_.shard, desk.shard(),
+                               [&desk, &bucket] { return desk.change_bucket_at_desk(bucket); });
   co_return co_await std::move(changed);
 }
 
 rt::Task<void> ShardStore::remove_bucket(std::string name) {
-  ShardStore& desk = store_.bucket_desk();
-  auto removed = rt::ask<void>(kit_.shard, store_.bucket_home(),
-                               [&desk, &name] { return desk.remove_bucket_at_home(name); });
+  ShardStore& desk = store_.desk();
+  auto removed = rt::ask<void>(kit_.shard, desk.shard(),
+                               [&desk, &name] { return desk.remove_bucket_at_desk(name); });
   co_return co_await std::move(removed);
 }
 
-rt::Task<record::Bucket> ShardStore::create_bucket_at_home(std::string name,
+rt::Task<record::Bucket> ShardStore::create_bucket_at_desk(std::string name,
                                                            BucketOptions options) {
-  LEAT_CO_TRY(const auto held, co_await store_.bucket_latch().acquire(std::string(kLatch)));
+  LEAT_CO_TRY(const auto held, co_await store_.desk_latch().acquire(std::string(Store::kLatch)));
   LEAT_CO_DO(co_await undo_half_made());
   if (buckets_->find(name) != nullptr) co_return fail(Errc::conflict, "the bucket is there");
   record::Bucket bucket{.name = std::move(name),
@@ -78,52 +76,52 @@ rt::Task<record::Bucket> ShardStore::create_bucket_at_home(std::string name,
 rt::Task<void> ShardStore::undo_half_made() {
   if (!half_made_) co_return Status{};
   const record::BucketId id = half_made_->id;
-  for (std::size_t i = 0; i < store_.disks().size(); ++i) {
+  for (const DoorPtr& door : doors_) {
     auto asked =
-        at_home<void>(i, [id](volume::Volume& volume) { return volume.remove_bucket(id); });
+        at_home<void>(door, [id](volume::Volume& volume) { return volume.remove_bucket(id); });
     const Status removed = co_await std::move(asked);
     if (!removed && removed.error().code() != Errc::not_found) co_return fail(removed.error());
   }
   BucketTablePtr table = with(*buckets_, id, nullptr);
-  LEAT_CO_DO(co_await store_.publish(kit_.shard, std::move(table)));
+  LEAT_CO_DO(co_await store_.publish(std::move(table)));
   half_made_.reset();
   co_return Status{};
 }
 
-rt::Task<void> ShardStore::change_bucket_at_home(record::Bucket bucket) {
-  LEAT_CO_TRY(const auto held, co_await store_.bucket_latch().acquire(std::string(kLatch)));
+rt::Task<void> ShardStore::change_bucket_at_desk(record::Bucket bucket) {
+  LEAT_CO_TRY(const auto held, co_await store_.desk_latch().acquire(std::string(Store::kLatch)));
   if (buckets_->find(bucket.id) == nullptr) co_return fail(Errc::not_found, "no such bucket");
   co_return co_await write_bucket(bucket);
 }
 
 rt::Task<void> ShardStore::write_bucket(const record::Bucket& bucket) {
-  for (std::size_t i = 0; i < store_.disks().size(); ++i) {
-    auto written =
-        at_home<void>(i, [&bucket](volume::Volume& volume) { return volume.put_bucket(bucket); });
+  for (const DoorPtr& door : doors_) {
+    auto written = at_home<void>(
+        door, [&bucket](volume::Volume& volume) { return volume.put_bucket(bucket); });
     LEAT_CO_DO(co_await std::move(written));
   }
   BucketTablePtr table = with(*buckets_, bucket.id, &bucket);
-  co_return co_await store_.publish(kit_.shard, std::move(table));
+  co_return co_await store_.publish(std::move(table));
 }
 
-rt::Task<void> ShardStore::remove_bucket_at_home(std::string name) {
-  LEAT_CO_TRY(const auto held, co_await store_.bucket_latch().acquire(std::string(kLatch)));
+rt::Task<void> ShardStore::remove_bucket_at_desk(std::string name) {
+  LEAT_CO_TRY(const auto held, co_await store_.desk_latch().acquire(std::string(Store::kLatch)));
   LEAT_CO_TRY(const record::Bucket bucket, find_bucket(name));
-  for (std::size_t i = 0; i < store_.disks().size(); ++i) {
+  for (std::size_t i = 0; i < doors_.size(); ++i) {
     auto asked = at_home<void>(
-        i, [&bucket](volume::Volume& volume) { return volume.remove_bucket(bucket.id); });
+        doors_[i], [&bucket](volume::Volume& volume) { return volume.remove_bucket(bucket.id); });
     const Status removed = co_await std::move(asked);
     if (removed) continue;
     // Not empty there: the disks that let go of it take it back.
     for (std::size_t k = 0; k < i; ++k) {
-      auto undone =
-          at_home<void>(k, [&bucket](volume::Volume& volume) { return volume.put_bucket(bucket); });
+      auto undone = at_home<void>(
+          doors_[k], [&bucket](volume::Volume& volume) { return volume.put_bucket(bucket); });
       LEAT_CO_DO(co_await std::move(undone));
     }
     co_return fail(removed.error());
   }
   BucketTablePtr table = with(*buckets_, bucket.id, nullptr);
-  co_return co_await store_.publish(kit_.shard, std::move(table));
+  co_return co_await store_.publish(std::move(table));
 }
 
 }  // namespace leat::store

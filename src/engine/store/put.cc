@@ -17,20 +17,21 @@ std::string content_etag(std::uint32_t sums_crc, std::uint64_t size_bytes) {
 
 }  // namespace
 
-Put::Put(ShardStore& store, Target target) : store_(store), target_(std::move(target)) {
+Put::Put(ShardStore& store, Target target, rt::Gate::Pass inside)
+    : store_(store), target_(std::move(target)), inside_(std::move(inside)) {
   if (target_.is_large) start_files();
 }
 
 Put::~Put() = default;
 
 void Put::start_files() {
-  volume::Volume& volume = *store_.store().disks()[target_.disk].volume;
-  files_ = std::make_unique<volume::FileWriter>(volume, store_.kit(), target_.object);
+  files_ = std::make_unique<volume::FileWriter>(volume(), store_.kit(), target_.object);
 }
 
 rt::Task<MutableBytes> Put::next_buffer() {
-  const volume::Volume& volume = *store_.store().disks()[target_.disk].volume;
-  if (!files_ && size_bytes_ >= volume.options().small_max_bytes) {
+  LEAT_CO_DO(target_.door->check_patience());
+  const std::uint64_t small_max = volume().options().small_max_bytes;
+  if (!files_ && size_bytes_ >= small_max) {
     LEAT_CO_DO(co_await spill());
   }
   if (carried_ > 0) co_return room_.subspan(carried_);
@@ -38,7 +39,7 @@ rt::Task<MutableBytes> Put::next_buffer() {
   LEAT_CO_TRY(auto buffer, co_await store_.kit().buffers.acquire());
   buffers_.push_back(std::move(buffer));
   filled_.push_back(0);
-  const std::uint64_t room = volume.options().small_max_bytes - size_bytes_;
+  const std::uint64_t room = small_max - size_bytes_;
   const MutableBytes bytes = buffers_.back().bytes();
   co_return bytes.first(std::min<std::uint64_t>(bytes.size(), room));
 }
@@ -100,8 +101,8 @@ rt::Task<record::Version> Put::finish(PutDetails details) {
   fresh.version.attributes = std::move(details.attributes);
   if (target_.upload.value() != 0) co_return co_await finish_part(std::move(fresh.version));
 
-  auto put =
-      store_.at_home<record::Version>(target_.disk, [&fresh, &details](volume::Volume& volume) {
+  auto put = store_.change<record::Version>(
+      target_.object, target_.door, [&fresh, &details](volume::Volume& volume) {
         return volume.put(fresh, std::move(details.precondition));
       });
   auto version = co_await std::move(put);
@@ -124,7 +125,7 @@ void Put::give_up(const Error& error) {
 
 rt::Task<record::Version> Put::finish_part(record::Version version) {
   record::Part part{.upload = target_.upload, .number = target_.part, .content = version};
-  auto put = store_.at_home<void>(target_.disk, [this, &part](volume::Volume& volume) {
+  auto put = store_.at_home<void>(target_.door, [this, &part](volume::Volume& volume) {
     return volume.put_part(target_.object, std::move(part));
   });
   const Status done = co_await std::move(put);

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/check.h"
+
 namespace leat::store {
 
 ShardStore::ShardStore(Store& store, volume::ShardKit kit, io::Clock& clock)
@@ -11,8 +13,8 @@ ShardStore::ShardStore(Store& store, volume::ShardKit kit, io::Clock& clock)
       kit_(kit),
       clock_(clock),
       buckets_(std::make_shared<const BucketTable>(std::vector<record::Bucket>{})) {
-  for (const Disk& disk : store_.disks())
-    readers_.push_back(std::make_unique<volume::VolumeReader>(*disk.volume, kit_));
+  for (const Disk& disk : store_.first_disks())
+    add_door(disk);
 }
 
 std::int64_t ShardStore::now_ms() const {
@@ -29,60 +31,146 @@ Status ShardStore::check_key(const record::ObjectKey& object) const {
   return {};
 }
 
+std::vector<DoorPtr> ShardStore::ranked(const record::ObjectKey& object) const {
+  if (doors_.size() == 1) return doors_;
+  std::vector<DoorPtr> order;
+  const std::uint64_t hash = placement::hash_key(object.bucket.value(), object.key);
+  for (const std::size_t i : placement::rank(hash, candidates_))
+    order.push_back(doors_[i]);
+  return order;
+}
+
+DoorPtr ShardStore::find_door(const record::DiskId& disk) const {
+  const auto found =
+      std::ranges::find_if(doors_, [&disk](const DoorPtr& door) { return door->id() == disk; });
+  return found != doors_.end() ? *found : nullptr;
+}
+
+Result<DoorPtr> ShardStore::open_door_to(const record::DiskId& disk) const {
+  DoorPtr door = find_door(disk);
+  if (door) return door;
+  return fail(Errc::unavailable,
+              fmt::format("disk {} was taken out of service", record::to_hex(disk)));
+}
+
+void ShardStore::add_door(const Disk& disk) {
+  doors_.push_back(std::make_shared<Door>(disk, kit_));
+  candidates_.push_back(candidate_of(disk));
+}
+
+rt::Task<void> ShardStore::take(BucketTablePtr table) {
+  buckets_ = std::move(table);
+  co_return Status{};
+}
+
+rt::Task<void> ShardStore::open_door(Disk disk) {
+  add_door(disk);
+  co_return Status{};
+}
+
+rt::Task<void> ShardStore::give_up_door(record::DiskId disk) {
+  for (std::size_t i = 0; i < doors_.size(); ++i) {
+    if (doors_[i]->id() != disk) continue;
+    leaving_.push_back(std::move(doors_[i]));
+    doors_.erase(doors_.begin() + static_cast<std::ptrdiff_t>(i));
+    candidates_.erase(candidates_.begin() + static_cast<std::ptrdiff_t>(i));
+    break;
+  }
+  co_return Status{};
+}
+
+rt::Task<void> ShardStore::close_door(record::DiskId disk, Duration patience) {
+  const auto door =
+      std::ranges::find_if(leaving_, [&disk](const DoorPtr& one) { return one->id() == disk; });
+  LEAT_CHECK(door != leaving_.end());
+  DoorPtr closing = *door;  // the list may change while it closes
+  LEAT_CO_DO(co_await closing->close(clock_, patience));
+  std::erase(leaving_, closing);
+  if (kit_.pins != nullptr) kit_.pins->clear();
+  co_return Status{};
+}
+
 rt::Task<Found> ShardStore::find(record::ObjectKey object) {
   LEAT_CO_DO(check_key(object));
-  const std::vector<std::size_t> order = store_.rank(object);
-  for (const std::size_t disk : order) {
-    volume::VolumeReader& reader = *readers_[disk];
-    LEAT_CO_TRY(auto version, co_await reader.find(object));
+  const std::vector<DoorPtr> order = ranked(object);
+  for (const DoorPtr& door : order) {
+    LEAT_CO_TRY(const auto inside, door->enter());
+    LEAT_CO_TRY(auto version, co_await door->reader().find(object));
     if (version) {
-      co_return Found{.object = std::move(object), .version = std::move(*version), .disk = disk};
+      co_return Found{
+          .object = std::move(object), .version = std::move(*version), .disk = door->id()};
     }
   }
   co_return fail(Errc::not_found, "no such object");
 }
 
 rt::Task<Body> ShardStore::read(const Found& found, volume::ByteRange range) {
-  volume::VolumeReader& reader = *readers_[found.disk];
+  LEAT_CO_TRY(const DoorPtr door, open_door_to(found.disk));
+  LEAT_CO_TRY(auto inside, door->enter());
+  volume::VolumeReader& reader = door->reader();
   if (volume::is_small(found.version)) {
     LEAT_CO_TRY(auto content, co_await reader.read_small(found.version, range));
     co_return Body(std::move(content));
   }
   LEAT_CO_TRY(auto source, co_await reader.open_files(found.version, range));
-  co_return Body(std::move(source));
+  auto stream = std::make_unique<ObjectStream>(door, std::move(inside), std::move(source));
+  LEAT_CO_DO(co_await stream->begin());
+  co_return Body(std::move(stream));
 }
 
-rt::Task<std::size_t> ShardStore::disk_for(record::ObjectKey object) {
-  // Where else: the volume looks the key up itself before it changes anything.
-  if (store_.disks().size() == 1) co_return std::size_t{0};
+std::string ShardStore::latch_name(const record::ObjectKey& object) {
+  return fmt::format("{:08x}{}", object.bucket.value(), object.key);
+}
+
+rt::Task<void> ShardStore::check_elsewhere(const record::ObjectKey& object,
+                                           const record::DiskId& disk) {
   const auto found = co_await find(object);
-  if (found) co_return found->disk;
+  if (!found && found.error().code() != Errc::not_found) co_return fail(found.error());
+  if (found && found->disk != disk) {
+    co_return fail(Errc::busy, "the object has come to another disk meanwhile; send it again");
+  }
+  co_return Status{};
+}
+
+rt::Task<DoorPtr> ShardStore::door_for(record::ObjectKey object) {
+  // Where else: the volume looks the key up itself before it changes anything.
+  if (doors_.size() == 1) co_return doors_.front();
+  const auto found = co_await find(object);
+  if (found) co_return open_door_to(found->disk);
   if (found.error().code() != Errc::not_found) co_return fail(found.error());
-  const std::vector<std::size_t> order = store_.rank(object);
-  for (const std::size_t disk : order) {
-    if (store_.disks()[disk].volume->takes_data()) co_return disk;
+  const std::vector<DoorPtr> order = ranked(object);
+  for (const DoorPtr& door : order) {
+    const auto inside = door->enter();
+    if (inside && door->volume().takes_data()) co_return door;
   }
   // None has room: the one that placement likes best says so in its own words.
   co_return order.front();
 }
 
+rt::Task<std::unique_ptr<Put>> ShardStore::open_put(Put::Target target) {
+  LEAT_CO_TRY(auto inside, target.door->enter());
+  co_return std::make_unique<Put>(*this, std::move(target), std::move(inside));
+}
+
 rt::Task<std::unique_ptr<Put>> ShardStore::begin_put(record::ObjectKey object,
                                                      std::optional<std::uint64_t> expected_bytes) {
   LEAT_CO_DO(check_key(object));
-  for (const auto& reader : readers_)
-    reader->let_go_of_removed();
-  LEAT_CO_TRY(const std::size_t disk, co_await disk_for(object));
-  const std::uint64_t small_max = store_.disks()[disk].volume->options().small_max_bytes;
+  for (const DoorPtr& door : doors_)
+    door->reader().let_go_of_removed();
+  LEAT_CO_TRY(const DoorPtr door, co_await door_for(object));
+  LEAT_CO_TRY(const auto inside, door->enter());
+  const std::uint64_t small_max = door->volume().options().small_max_bytes;
   Put::Target target{.object = std::move(object),
-                     .disk = disk,
+                     .door = door,
                      .is_large = expected_bytes.value_or(0) > small_max};
-  co_return std::make_unique<Put>(*this, std::move(target));
+  co_return co_await open_put(std::move(target));
 }
 
 rt::Task<void> ShardStore::remove(record::ObjectKey object, volume::Precondition precondition) {
   LEAT_CO_DO(check_key(object));
-  LEAT_CO_TRY(const std::size_t disk, co_await disk_for(object));
-  auto removed = at_home<void>(disk, [&object, &precondition](volume::Volume& volume) {
+  LEAT_CO_TRY(const DoorPtr door, co_await door_for(object));
+  LEAT_CO_TRY(const auto inside, door->enter());
+  auto removed = change<void>(object, door, [&object, &precondition](volume::Volume& volume) {
     return volume.remove(object, precondition);
   });
   co_return co_await std::move(removed);
@@ -91,9 +179,17 @@ rt::Task<void> ShardStore::remove(record::ObjectKey object, volume::Precondition
 rt::Task<record::Version> ShardStore::restore(record::ObjectKey object,
                                               std::optional<record::VersionId> version) {
   LEAT_CO_DO(check_key(object));
-  // It is where it was; a disk that never had it says so quickly.
-  for (const std::size_t disk : store_.rank(object)) {
-    auto asked = at_home<record::Version>(disk, [&object, version](volume::Volume& volume) {
+  // It is where it was; a disk that never had it says so quickly. What is there now stays where it
+  // is.
+  const auto current = co_await find(object);
+  if (!current && current.error().code() != Errc::not_found) co_return fail(current.error());
+  std::vector<DoorPtr> order = ranked(object);
+  if (current) {
+    std::erase_if(order, [&current](const DoorPtr& door) { return door->id() != current->disk; });
+  }
+  for (const DoorPtr& door : order) {
+    LEAT_CO_TRY(const auto inside, door->enter());
+    auto asked = change<record::Version>(object, door, [&object, version](volume::Volume& volume) {
       return volume.restore(object, version);
     });
     auto restored = co_await std::move(asked);
@@ -109,7 +205,7 @@ rt::Task<record::Version> ShardStore::copy(const Found& from, record::ObjectKey 
   LEAT_CO_TRY(Body body, co_await read(from, all));
   Bytes piece;
   if (const auto* content = std::get_if<volume::Content>(&body)) piece = as_bytes(**content);
-  auto* source = std::get_if<std::unique_ptr<volume::FilesSource>>(&body);
+  auto* source = std::get_if<std::unique_ptr<ObjectStream>>(&body);
   MutableBytes room;
   std::size_t filled = 0;
   for (;;) {
@@ -137,23 +233,26 @@ rt::Task<record::Version> ShardStore::set_attributes(const Found& found,
                                                      std::vector<record::Attribute> attributes) {
   volume::NewVersion fresh{.object = found.object, .version = found.version};
   fresh.version.attributes = std::move(attributes);
+  LEAT_CO_TRY(const DoorPtr door, open_door_to(found.disk));
+  LEAT_CO_TRY(const auto inside, door->enter());
   volume::Content content;
   if (volume::is_small(found.version)) {
     const volume::ByteRange all{.offset = 0, .length = found.version.size_bytes};
-    volume::VolumeReader& reader = *readers_[found.disk];
-    LEAT_CO_TRY(content, co_await reader.read_small(found.version, all));
+    LEAT_CO_TRY(content, co_await door->reader().read_small(found.version, all));
     fresh.data = record::sum_blocks({as_bytes(*content)});
   }
-  auto revised = at_home<record::Version>(
-      found.disk, [&fresh](volume::Volume& volume) { return volume.revise(fresh); });
+  auto revised = change<record::Version>(
+      found.object, door, [&fresh](volume::Volume& volume) { return volume.revise(fresh); });
   co_return co_await std::move(revised);
 }
 
 rt::Task<index::ListPage> ShardStore::list(index::ListRequest request) {
   using Page = index::ListPage;
   Page merged;
-  for (const Disk& disk : store_.disks()) {
-    const index::Index& index = disk.volume->index();
+  const std::vector<DoorPtr> doors = doors_;
+  for (const DoorPtr& door : doors) {
+    LEAT_CO_TRY(const auto inside, door->enter());
+    const index::Index& index = door->volume().index();
     auto listed = kit_.pool.run<Page>([&index, &request] { return index.list(request); });
     LEAT_CO_TRY(Page page, co_await std::move(listed));
     merged.is_truncated = merged.is_truncated || page.is_truncated;
@@ -163,7 +262,7 @@ rt::Task<index::ListPage> ShardStore::list(index::ListRequest request) {
     }
     std::ranges::move(page.items, std::back_inserter(merged.items));
   }
-  if (store_.disks().size() == 1) co_return merged;
+  if (doors.size() == 1) co_return merged;
   std::ranges::sort(merged.items, {}, &index::ListItem::name);
   // A group of names may have members on several disks.
   const auto same = std::ranges::unique(merged.items, {}, &index::ListItem::name);
@@ -185,9 +284,11 @@ rt::Task<index::Counts> counts_of(const volume::Volume& volume, record::BucketId
 
 rt::Task<index::Counts> ShardStore::counts(record::BucketId bucket) {
   index::Counts sum;
-  for (std::size_t i = 0; i < store_.disks().size(); ++i) {
+  const std::vector<DoorPtr> doors = doors_;
+  for (const DoorPtr& door : doors) {
+    LEAT_CO_TRY(const auto inside, door->enter());
     auto asked = at_home<index::Counts>(
-        i, [bucket](volume::Volume& volume) { return counts_of(volume, bucket); });
+        door, [bucket](volume::Volume& volume) { return counts_of(volume, bucket); });
     LEAT_CO_TRY(const index::Counts some, co_await std::move(asked));
     sum.objects += some.objects;
     sum.bytes += some.bytes;

@@ -19,6 +19,7 @@
 
 #include "io/clock.h"
 #include "store/store.h"
+#include "store/turnstile.h"
 
 namespace leat::store {
 
@@ -32,11 +33,11 @@ struct BucketOptions {
 struct Found {
   record::ObjectKey object{};
   record::Version version{};
-  std::size_t disk = 0;
+  record::DiskId disk{};
 };
 
 // Verified bytes: a small object's in memory, a large one's as they are read.
-using Body = std::variant<volume::Content, std::unique_ptr<volume::FilesSource>>;
+using Body = std::variant<volume::Content, std::unique_ptr<ObjectStream>>;
 
 struct PutDetails {
   // The hexadecimal etag; empty for one made of the content's checksums.
@@ -53,12 +54,13 @@ class Put {
  public:
   struct Target {
     record::ObjectKey object{};
-    std::size_t disk = 0;
+    DoorPtr door{};
     record::UploadId upload{};  // 0: an object of its own
     std::uint32_t part = 0;
     bool is_large = false;  // to files at once
   };
-  Put(ShardStore& store, Target target);
+  // `inside`: of the target's door.
+  Put(ShardStore& store, Target target, rt::Gate::Pass inside);
   ~Put();
 
   // Room for the next bytes. Errors: no_space, busy, io.
@@ -68,10 +70,12 @@ class Put {
   std::uint64_t size_bytes() const { return size_bytes_; }
 
   // Durable as the bucket's class says when it returns.
-  // Errors: precondition_failed, not_found (the bucket or the upload is gone), no_space, io.
+  // Errors: precondition_failed, not_found (the bucket or the upload is gone), no_space, io; busy,
+  // when the key has come to another disk meanwhile: then the object must be sent again.
   rt::Task<record::Version> finish(PutDetails details);
 
  private:
+  volume::Volume& volume() const { return target_.door->volume(); }
   void start_files();
   rt::Task<void> spill();
   record::SummedData small_data() const;
@@ -81,6 +85,7 @@ class Put {
 
   ShardStore& store_;
   const Target target_;
+  rt::Gate::Pass inside_;
   std::vector<io::BufferPool::Buffer> buffers_;  // of a small object
   std::vector<std::size_t> filled_;              // bytes in each buffer
   std::unique_ptr<volume::FileWriter> files_;    // of a large one
@@ -101,7 +106,6 @@ class ShardStore {
   // Errors: not_found.
   Result<record::Bucket> find_bucket(std::string_view name) const;
   BucketTablePtr buckets() const { return buckets_; }
-  void take(BucketTablePtr table) { buckets_ = std::move(table); }
   rt::Shard& shard() const { return kit_.shard; }
 
   // Errors: not_found; unavailable, when a disk that may hold it is gone; corrupt, io.
@@ -144,30 +148,87 @@ class ShardStore {
   const volume::ShardKit& kit() const { return kit_; }
   std::int64_t now_ms() const;
 
-  // Runs a task of a disk's volume at its home.
+  // The disks of the node, as this shard knows them.
+  const std::vector<DoorPtr>& doors() const { return doors_; }
+  // Null when the disk is not in service.
+  DoorPtr find_door(const record::DiskId& disk) const;
+
+  // Runs a task of a disk's volume at its home. Requires: the caller is inside the door.
   template <class T, class Make>
-  rt::Task<T> at_home(std::size_t disk, Make make) {
-    const Disk& one = store_.disks()[disk];
-    volume::Volume& volume = *one.volume;
-    return rt::ask<T>(kit_.shard, *one.home,
+  rt::Task<T> at_home(const DoorPtr& door, Make make) {
+    volume::Volume& volume = door->volume();
+    return rt::ask<T>(kit_.shard, door->home(),
                       [&volume, m = std::move(make)]() mutable { return m(volume); });
   }
 
+  // What the desk does to each shard when the set of buckets or of disks changes.
+  rt::Task<void> take(BucketTablePtr table);
+  Turnstile& turnstile() { return turnstile_; }
+  rt::Task<void> open_door(Disk disk);
+  // Nothing new uses the disk.
+  rt::Task<void> give_up_door(record::DiskId disk);
+  // Nothing of a disk that was given up is open on this shard when it returns.
+  rt::Task<void> close_door(record::DiskId disk, Duration patience);
+
  private:
+  friend class Put;
+
   Status check_key(const record::ObjectKey& object) const;
+  void add_door(const Disk& disk);
+  // Errors: unavailable, when the disk was taken out.
+  Result<DoorPtr> open_door_to(const record::DiskId& disk) const;
+  // The disks in the order in which placement likes them for a key.
+  std::vector<DoorPtr> ranked(const record::ObjectKey& object) const;
   // The disk that holds the object, or the one that placement chooses for a new one.
-  rt::Task<std::size_t> disk_for(record::ObjectKey object);
-  rt::Task<std::size_t> disk_of_upload(record::ObjectKey object, record::UploadId upload);
-  rt::Task<record::Bucket> create_bucket_at_home(std::string name, BucketOptions options);
-  rt::Task<void> change_bucket_at_home(record::Bucket bucket);
-  rt::Task<void> remove_bucket_at_home(std::string name);
+  rt::Task<DoorPtr> door_for(record::ObjectKey object);
+  rt::Task<DoorPtr> door_of_upload(record::ObjectKey object, record::UploadId upload);
+  rt::Task<std::unique_ptr<Put>> open_put(Put::Target target);
+
+  // A change of a key on a disk, while no other disk gets the key and the set of disks stands
+  // still. `make` gives the volume's task. With several disks the shard that is home to the first
+  // disk in the key's ranking lets one change of the key at a time through.
+  // Requires: the caller is inside the door. Errors: busy, when the key is on another disk by now.
+  template <class T, class Make>
+  rt::Task<T> change(const record::ObjectKey& object, const DoorPtr& door, Make make) {
+    LEAT_CO_TRY(const Turnstile::Pass through, co_await turnstile_.enter());
+    LEAT_CO_DO(open_door_to(door->id()));
+    if (doors_.size() == 1) {
+      auto done = at_home<T>(door, std::move(make));
+      co_return co_await std::move(done);
+    }
+    ShardStore& judge = store_.on(ranked(object).front()->home());
+    auto done = rt::ask<T>(kit_.shard, judge.shard(), [&judge, &object, &door, &make] {
+      return judge.change_here<T>(object, *door, make);
+    });
+    co_return co_await std::move(done);
+  }
+  template <class T, class Make>
+  rt::Task<T> change_here(const record::ObjectKey& object, const Door& door, Make& make) {
+    LEAT_CO_TRY(const volume::KeyLatch::Hold held, co_await judging_.acquire(latch_name(object)));
+    LEAT_CO_DO(co_await check_elsewhere(object, door.id()));
+    volume::Volume& volume = door.volume();
+    auto done =
+        rt::ask<T>(kit_.shard, door.home(), [&volume, &make]() mutable { return make(volume); });
+    co_return co_await std::move(done);
+  }
+  static std::string latch_name(const record::ObjectKey& object);
+  // Errors: busy, when the key is on another disk than this one.
+  rt::Task<void> check_elsewhere(const record::ObjectKey& object, const record::DiskId& disk);
+
+  rt::Task<record::Bucket> create_bucket_at_desk(std::string name, BucketOptions options);
+  rt::Task<void> change_bucket_at_desk(record::Bucket bucket);
+  rt::Task<void> remove_bucket_at_desk(std::string name);
   rt::Task<void> write_bucket(const record::Bucket& bucket);
   rt::Task<void> undo_half_made();
 
   Store& store_;
   volume::ShardKit kit_;
   io::Clock& clock_;
-  std::vector<std::unique_ptr<volume::VolumeReader>> readers_;
+  std::vector<DoorPtr> doors_;
+  std::vector<placement::Candidate> candidates_;  // of the doors
+  std::vector<DoorPtr> leaving_;                  // given up, not closed yet
+  Turnstile turnstile_;
+  volume::KeyLatch judging_;  // keys whose changes are under way, for all shards
   BucketTablePtr buckets_;
   // A bucket that not all disks took. It must be gone before another one of its name is made, or
   // there would be two after the next start.

@@ -1,7 +1,6 @@
 #include "store/store.h"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 
 #include "base/check.h"
@@ -23,41 +22,16 @@ const record::Bucket* BucketTable::find(record::BucketId id) const {
   return found != buckets_.end() ? &*found : nullptr;
 }
 
-void Store::add(Disk disk) {
-  std::uint64_t identity = 0;
-  std::memcpy(&identity, disk.volume->identity().disk.data(), sizeof(identity));
-  candidates_.push_back({.identity = identity, .weight = disk.weight});
-  disks_.push_back(disk);
+ShardStore& Store::on(const rt::Shard& shard) const {
+  const auto found = std::ranges::find_if(
+      shard_stores_, [&shard](const ShardStore* one) { return &one->shard() == &shard; });
+  LEAT_CHECK(found != shard_stores_.end());
+  return **found;
 }
 
-std::size_t Store::choose(const record::ObjectKey& object) const {
-  return placement::choose(placement::hash_key(object.bucket.value(), object.key), candidates_);
-}
-
-std::vector<std::size_t> Store::rank(const record::ObjectKey& object) const {
-  return placement::rank(placement::hash_key(object.bucket.value(), object.key), candidates_);
-}
-
-ShardStore& Store::bucket_desk() const {
-  const auto desk = std::ranges::find_if(
-      shard_stores_, [this](const ShardStore* one) { return &one->shard() == &bucket_home(); });
-  LEAT_CHECK(desk != shard_stores_.end());
-  return **desk;
-}
-
-rt::Task<void> Store::publish(rt::Shard& here, BucketTablePtr table) {
-  for (ShardStore* one : shard_stores_) {
-    if (&one->shard() == &here) {
-      one->take(table);
-      continue;
-    }
-    auto taken = rt::call<void>(one->shard(), [one, table]() -> Status {
-      one->take(table);
-      return {};
-    });
-    LEAT_CO_DO(co_await std::move(taken));
-  }
-  co_return Status{};
+rt::Task<void> Store::publish(BucketTablePtr table) {
+  auto told = on_each_shard([&table](ShardStore& one) { return one.take(table); });
+  co_return co_await std::move(told);
 }
 
 namespace {
@@ -70,34 +44,41 @@ rt::Task<Buckets> buckets_of(const volume::Volume& volume) {
 
 }  // namespace
 
-rt::Task<void> Store::agree_on_buckets() {
-  rt::Shard& here = bucket_home();
+rt::Task<std::vector<std::string>> Store::agree_on_buckets(std::vector<DoorPtr> doors) {
   // The first disk that knows a bucket says what it is.
   Buckets all;
   std::vector<Buckets> known;
-  for (const Disk& disk : disks_) {
-    const volume::Volume& volume = *disk.volume;
-    auto asked = rt::ask<Buckets>(here, *disk.home, [&volume] { return buckets_of(volume); });
+  for (const DoorPtr& door : doors) {
+    auto asked = desk().at_home<Buckets>(
+        door, [](const volume::Volume& volume) { return buckets_of(volume); });
     LEAT_CO_TRY(Buckets some, co_await std::move(asked));
     all.insert(some.begin(), some.end());
     known.push_back(std::move(some));
   }
-  for (std::size_t i = 0; i < disks_.size(); ++i) {
-    volume::Volume& volume = *disks_[i].volume;
-    for (const auto& [id, bucket] : all) {
-      const auto same = known[i].find(id);
-      if (same != known[i].end() && same->second == bucket) continue;
-      const record::Bucket& wanted = bucket;
-      auto written = rt::ask<void>(here, *disks_[i].home,
-                                   [&volume, &wanted] { return volume.put_bucket(wanted); });
+  // One that was removed and made again while a disk was away: the young one has the name.
+  std::map<std::string, record::Bucket> by_name;
+  std::vector<std::string> hidden;
+  for (const auto& [id, bucket] : all) {
+    const auto [other, is_new] = by_name.try_emplace(bucket.name, bucket);
+    if (is_new) continue;
+    hidden.push_back(bucket.name);
+    if (other->second.created_ms < bucket.created_ms) other->second = bucket;
+  }
+  std::vector<record::Bucket> list;
+  for (const auto& [name, bucket] : by_name)
+    list.push_back(bucket);
+  for (std::size_t i = 0; i < doors.size(); ++i) {
+    for (const record::Bucket& wanted : list) {
+      const auto same = known[i].find(wanted.id);
+      if (same != known[i].end() && same->second == wanted) continue;
+      auto written = desk().at_home<void>(
+          doors[i], [&wanted](volume::Volume& volume) { return volume.put_bucket(wanted); });
       LEAT_CO_DO(co_await std::move(written));
     }
   }
-  std::vector<record::Bucket> list;
-  for (const auto& [id, bucket] : all)
-    list.push_back(bucket);
   auto table = std::make_shared<const BucketTable>(std::move(list));
-  co_return co_await publish(here, std::move(table));
+  LEAT_CO_DO(co_await publish(std::move(table)));
+  co_return hidden;
 }
 
 }  // namespace leat::store

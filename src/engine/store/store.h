@@ -7,19 +7,25 @@
 // Buckets are recorded on every disk, so that losing one loses no bucket and each disk can be
 // rebuilt alone.
 //
-// Thread: disks and shards are added while nothing runs; after that it does not change. Each shard
-// has its own copy of the table of buckets, renewed by messages before a change of it is answered.
+// A disk can come and go while the node runs: bring_in(), take_out(). Every disk knows which disks
+// the node has (record/members.h), so that one that was away is noticed when it returns: of a key
+// that was written elsewhere meanwhile the newer version stays.
+//
+// Thread: disks and shards are added while nothing runs. After that the desk, one of the shards,
+// makes all changes to the sets of buckets and disks, and gives every shard its own copy by
+// messages before a change is answered.
 // Lifetime: outlives the ShardStores.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "placement/placement.h"
-#include "volume/reader.h"
+#include "record/members.h"
+#include "store/door.h"
 #include "volume/volume.h"
 
 namespace leat::store {
@@ -40,45 +46,81 @@ class BucketTable {
 };
 using BucketTablePtr = std::shared_ptr<const BucketTable>;
 
-// One disk and the shard that all its changes go through.
-struct Disk {
-  rt::Shard* home = nullptr;
-  volume::Volume* volume = nullptr;
-  std::uint32_t weight = 1;
-};
-
 class ShardStore;
+
+// What came with a disk.
+struct Arrival {
+  std::uint64_t doubles = 0;  // keys that another disk had, too: the newer version stayed
+  std::vector<std::string> hidden_buckets{};  // of an old bucket whose name another one has now
+};
 
 class Store {
  public:
-  // Requires: no shard runs yet. The disk's buckets become known.
-  // Lifetime: the volume outlives the store's use.
-  void add(Disk disk);
+  static constexpr std::string_view kLatch = "the sets";  // the one key of desk_latch()
 
+  // Requires: no shard runs yet, and no ShardStore was made.
+  // Lifetime: the volume outlives the store's use of it.
+  void add(const Disk& disk) { first_disks_.push_back(disk); }
+  // The first one becomes the desk.
   void add(ShardStore& shard_store) { shard_stores_.push_back(&shard_store); }
+  const std::vector<Disk>& first_disks() const { return first_disks_; }
 
-  // Makes all disks know the same buckets, which a crash in the middle of making or removing one
-  // may have prevented, and tells the shards. Call at home of the first disk, before requests come.
-  rt::Task<void> agree_on_buckets();
+  // These run at the desk's shard.
 
-  const std::vector<Disk>& disks() const { return disks_; }
-  // Where buckets are made and removed, one after the other.
-  rt::Shard& bucket_home() const { return *disks_.front().home; }
-  ShardStore& bucket_desk() const;
-  volume::KeyLatch& bucket_latch() { return bucket_latch_; }
+  // Before requests come: makes all disks know the same buckets and members, which a crash in the
+  // middle of a change may have prevented, and settles what a disk holds that was away.
+  // Errors: not_found, when a disk of the node is missing and `missing` refuses that.
+  enum class Missing : std::uint8_t { refused, accepted };
+  rt::Task<Arrival> open(Missing missing);
 
-  // Gives every shard the new table; all have it when it returns. Shard: `here`.
-  rt::Task<void> publish(rt::Shard& here, BucketTablePtr table);
+  // A disk joins the others, with what it holds. Changes wait while its keys are compared with
+  // theirs. Errors: conflict (it is in already), and those of its volume.
+  rt::Task<Arrival> bring_in(Disk disk);
 
-  // The disks in the order in which placement likes them for a key.
-  std::vector<std::size_t> rank(const record::ObjectKey& object) const;
-  std::size_t choose(const record::ObjectKey& object) const;
+  // Nobody uses the disk any more when it returns. Who reads from it or writes to it may finish;
+  // who is not through after `patience` is broken off.
+  // Errors: not_found; conflict, when it is the last one.
+  rt::Task<void> take_out(record::DiskId disk, Duration patience);
+
+  ShardStore& desk() const { return *shard_stores_.front(); }
+  // The part of a shard. Requires: it has one.
+  ShardStore& on(const rt::Shard& shard) const;
+  // Held by whoever changes the buckets or the disks.
+  volume::KeyLatch& desk_latch() { return desk_latch_; }
+
+  // Gives every shard the new table; all have it when it returns. Shard: the desk's.
+  rt::Task<void> publish(BucketTablePtr table);
 
  private:
-  std::vector<Disk> disks_;
-  std::vector<placement::Candidate> candidates_;
+  // Runs a task of every shard's part, one after the other. Shard: the desk's.
+  rt::Task<void> on_each_shard(std::function<rt::Task<void>(ShardStore&)> make);
+  rt::Task<void> stop_changes();
+  rt::Task<void> let_changes_go_on();
+  // Gives the names that are hidden. The first door that knows a bucket says what it is.
+  rt::Task<std::vector<std::string>> agree_on_buckets(std::vector<DoorPtr> doors);
+  rt::Task<std::vector<record::Members>> read_members();
+  rt::Task<void> write_members(std::vector<DoorPtr> doors);
+  // Of every key that both the disk and another one have the newer version stays.
+  rt::Task<std::uint64_t> settle(DoorPtr stranger);
+  rt::Task<std::uint64_t> settle_bucket(const DoorPtr& stranger, record::BucketId bucket);
+  rt::Task<Arrival> bring_in_stopped(Disk disk);
+
+  std::vector<Disk> first_disks_;
   std::vector<ShardStore*> shard_stores_;
-  volume::KeyLatch bucket_latch_;  // of bucket_home()
+  volume::KeyLatch desk_latch_;
+  std::uint64_t generation_ = 0;  // of the members
+};
+
+// What an operator can do to the disks of a node that runs. Shard: any.
+class DiskKeeper {
+ public:
+  virtual ~DiskKeeper() = default;
+  // Opens the disk in a directory, a new one or one that was here before, and brings it in.
+  // Errors: conflict (in service, or in use, or of another node), and those of opening it.
+  virtual rt::Task<Arrival> add_disk(std::string path, rt::Shard& from) = 0;
+  // Takes the disk out and lets go of its directory, which can be unmounted after that.
+  // `name`: its directory or its id. Errors: not_found, conflict (the last one).
+  virtual rt::Task<void> remove_disk(std::string name, Duration patience, rt::Shard& from) = 0;
 };
 
 }  // namespace leat::store

@@ -1,6 +1,7 @@
 // The names below the directory of one disk. A key of a user never becomes one of them.
 //
 //   leat-disk, leat-disk.copy    who the disk is (record/identity.h)
+//   leat-members                 which disks the node has (record/members.h)
 //   index/                       the Kv
 //   segments/                    small objects, and the history of everything
 //   files/00 … ff/               large objects, by the first byte of their number
@@ -22,6 +23,7 @@ class Folders {
   const std::string& root() const { return root_; }
   std::string identity() const { return root_ + "/leat-disk"; }
   std::string identity_copy() const { return root_ + "/leat-disk.copy"; }
+  std::string members() const { return root_ + "/leat-members"; }
   std::string index() const { return root_ + "/index"; }
   std::string segments() const { return root_ + "/segments"; }
   std::string files() const { return root_ + "/files"; }

@@ -17,6 +17,14 @@ void Pins::let_go_of_changed() {
   }
 }
 
+void Pins::clear() {
+  entries_.clear();
+  by_file_.clear();
+  pending_.clear();
+  size_bytes_ = 0;
+  pending_bytes_ = 0;
+}
+
 PinPtr Pins::find(record::FileId file) {
   const auto found = by_file_.find(file.value());
   if (found == by_file_.end()) return nullptr;
@@ -41,6 +49,7 @@ bool Pins::wants(record::FileId file, std::uint64_t size_bytes) {
 
 void Pins::done(record::FileId file, PinPtr pin) {
   const auto pending = pending_.find(file.value());
+  if (pending == pending_.end()) return;  // let go of meanwhile
   const std::uint64_t size_bytes = pending->second;
   pending_bytes_ -= size_bytes;
   pending_.erase(pending);

@@ -42,6 +42,9 @@ class Pins {
   // Lets go of files that were removed or written to since: their space is free only then.
   void let_go_of_changed();
 
+  // Lets go of everything, also of what is only about to be pinned: a disk is taken out.
+  void clear();
+
   // Somebody has read all of a file that is not pinned: true if it should be pinned now. The caller
   // then does, and calls done().
   bool wants(record::FileId file, std::uint64_t size_bytes);

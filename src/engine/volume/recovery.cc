@@ -14,16 +14,6 @@ std::int64_t now_ms(const io::Clock& clock) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(since).count();
 }
 
-// Written beside and renamed: a crash leaves the old text or the new one, never a half.
-Status write_text(io::Disk& disk, const std::string& path, std::string_view text) {
-  const std::string fresh = path + ".new";
-  LEAT_TRY(const auto file, disk.open(fresh, io::OpenMode::create));
-  LEAT_DO(file->truncate(0));
-  LEAT_DO(file->write_all_at(0, as_bytes(text)));
-  LEAT_DO(file->sync_data());
-  return disk.rename(fresh, path);
-}
-
 struct FoundIdentity {
   std::optional<record::Identity> identity{};  // nothing when there is neither it nor its copy
   bool is_complete = true;                     // both are there
@@ -64,10 +54,29 @@ Status make_folders(io::Disk& disk, const Folders& folders) {
 Status make_identity(io::Disk& disk, const Folders& folders, const record::Identity& identity) {
   LEAT_DO(make_folders(disk, folders));
   const std::string text = record::encode(identity);
-  LEAT_DO(write_text(disk, folders.identity_copy(), text));
-  LEAT_DO(write_text(disk, folders.identity(), text));
+  LEAT_DO(io::replace_text(disk, folders.identity_copy(), text));
+  LEAT_DO(io::replace_text(disk, folders.identity(), text));
   return disk.sync_directory(folders.root());
 }
+
+}  // namespace
+
+Result<std::optional<record::Members>> read_members(io::Disk& disk, const Folders& folders) {
+  const auto text = io::read_text(disk, folders.members());
+  if (!text && text.error().code() == Errc::not_found) return std::nullopt;
+  if (!text) return fail(text.error());
+  auto members = record::decode_members(*text);
+  // Then it counts as one that was away: nothing is lost by comparing.
+  if (!members) return std::nullopt;
+  return std::move(*members);
+}
+
+Status write_members(io::Disk& disk, const Folders& folders, const record::Members& members) {
+  LEAT_DO(io::replace_text(disk, folders.members(), record::encode(members)));
+  return disk.sync_directory(folders.root());
+}
+
+namespace {
 
 class Replay {
  public:

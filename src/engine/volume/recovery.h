@@ -12,6 +12,7 @@
 #include "io/disk.h"
 #include "io/rng.h"
 #include "record/identity.h"
+#include "record/members.h"
 #include "segment/segment_folder.h"
 #include "volume/committer.h"
 #include "volume/folders.h"
@@ -44,6 +45,11 @@ struct Recovered {
 // there), not_implemented (made by a later Leat), denied, io.
 Result<record::Identity> identify(const RecoveryTools& tools, const Folders& folders,
                                   const std::optional<record::DiskId>& node);
+
+// Which disks the node has, as this one knows it: nothing when it was never told, or cannot be
+// read.
+Result<std::optional<record::Members>> read_members(io::Disk& disk, const Folders& folders);
+Status write_members(io::Disk& disk, const Folders& folders, const record::Members& members);
 
 // Errors: corrupt, when something durable is damaged: `leat fsck` says what and mends it.
 Result<Recovered> recover(const RecoveryTools& tools, const Folders& folders,

@@ -6,6 +6,7 @@
 #include "record/change.h"
 #include "record/frame.h"
 #include "record/identity.h"
+#include "record/members.h"
 #include "record/object_file.h"
 
 namespace leat::record {
@@ -239,6 +240,27 @@ TEST(Identity, IsReadableTextAndRefusesDamageAndTheFuture) {
   Identity later = identity;
   later.format = kDiskFormat + 1;
   EXPECT_EQ(decode_identity(encode(later)).error().code(), Errc::not_implemented);
+}
+
+TEST(Members, AreReadableTextAndRefuseDamage) {
+  const Members members{.generation = 7,
+                        .disks = {{.disk = disk_id(0xA1), .path = "/d 0"},
+                                  {.disk = disk_id(0xB2), .path = "/with\nline"}}};
+  const std::string text = encode(members);
+  EXPECT_TRUE(text.starts_with("leat-members 7\ndisk a100000000000000"));
+  const auto back = decode_members(text);
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->generation, 7U);
+  ASSERT_EQ(back->disks.size(), 2U);
+  EXPECT_EQ(back->disks[0].path, "/d 0");
+  EXPECT_EQ(back->disks[1].path, "") << "a hint that does not fit in a line is left out";
+  EXPECT_TRUE(back->contains(disk_id(0xB2)));
+  EXPECT_FALSE(back->contains(disk_id(0xC3)));
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    std::string damaged = text;
+    damaged[i] = static_cast<char>(damaged[i] ^ 2);
+    EXPECT_FALSE(decode_members(damaged)) << i;
+  }
 }
 
 }  // namespace

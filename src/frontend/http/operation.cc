@@ -22,23 +22,25 @@ constexpr Access kTokenHolders{false, false, true};
 
 Access access_to(Operation operation) {
   switch (operation) {
-    case Operation::health: return kEverybody;
-    case Operation::ready: return kEverybody;
+    case Operation::health:
+    case Operation::ready:
     case Operation::version: return kEverybody;
     case Operation::metrics: return kOperators;
     // `leat share` is a choice to show a folder to whoever reaches the address it listens on;
     // writing is a second choice, and without it these two have no route.
     case Operation::read_file: return kEverybody;
     case Operation::write_file:
-    case Operation::delete_file: return kTokenHolders;
-    case Operation::list_buckets: return kTokenHolders;
-    case Operation::create_bucket: return kTokenHolders;
-    case Operation::remove_bucket: return kTokenHolders;
-    case Operation::list_objects: return kTokenHolders;
-    case Operation::read_object: return kTokenHolders;
-    case Operation::write_object: return kTokenHolders;
-    case Operation::remove_object: return kTokenHolders;
-    case Operation::change_object: return kTokenHolders;
+    case Operation::delete_file:
+    case Operation::list_buckets:
+    case Operation::create_bucket:
+    case Operation::remove_bucket:
+    case Operation::list_objects:
+    case Operation::read_object:
+    case Operation::write_object:
+    case Operation::remove_object:
+    case Operation::change_object:
+    case Operation::add_disk:
+    case Operation::remove_disk: return kTokenHolders;
     case Operation::list_disks: return kOperators;
   }
   LEAT_CHECK(false);

@@ -30,7 +30,9 @@ namespace leat::http {
   X(write_object)                                                   \
   X(remove_object)                                                  \
   X(change_object) /* bring back, copy */                           \
-  X(list_disks)    /* how each disk is */
+  X(list_disks)    /* how each disk is */                           \
+  X(add_disk)      /* to the node that runs */                      \
+  X(remove_disk)
 
 enum class Operation : std::uint8_t {
 #define LEAT_X(name) name,

@@ -37,6 +37,8 @@ constexpr std::array<Row, kOperationCount> kTable = {{
     {Operation::remove_object, {false, false, true}},
     {Operation::change_object, {false, false, true}},
     {Operation::list_disks, {false, true, true}},
+    {Operation::add_disk, {false, false, true}},
+    {Operation::remove_disk, {false, false, true}},
 }};
 
 TEST(Operation, PermitsExactlyWhatTheTableSays) {

@@ -1,4 +1,4 @@
-// Buckets, listings and disks.
+// Buckets and listings.
 #include <fmt/format.h>
 
 #include <charconv>
@@ -6,7 +6,7 @@
 
 #include "http1/uri.h"
 #include "native/calls.h"
-#include "record/identity.h"
+#include "native/json.h"
 
 namespace leat::native {
 namespace {
@@ -15,13 +15,6 @@ using http::Response;
 using nlohmann::json;
 
 constexpr std::size_t kListMax = 10'000;
-constexpr std::size_t kBodyMaxBytes = 64 * 1024;
-
-Response json_answer(int status, const json& value) {
-  // Keys are bytes; what is not UTF-8 is shown with U+FFFD, unless encoding=url was asked for.
-  return Response::text(status, "application/json",
-                        value.dump(-1, ' ', false, json::error_handler_t::replace) + "\n");
-}
 
 constexpr std::pair<record::Durability, std::string_view> kDurabilities[] = {
     {record::Durability::sync, "sync"},
@@ -177,44 +170,6 @@ Answer list_objects(store::ShardStore& store, http::Exchange& exchange) {
   if (page.is_truncated) {
     answer["next_after"] = http1::percent_encode(page.items.back().name, http1::Slash::keep);
   }
-  co_return json_answer(200, answer);
-}
-
-namespace {
-
-struct DiskState {
-  volume::SpaceUse space{};
-  std::string failure{};
-  std::uint64_t replayed = 0;
-};
-
-rt::Task<DiskState> state_of(const volume::Volume& volume) {
-  DiskState state{.space = volume.space(), .replayed = volume.opening().replayed};
-  if (volume.failure()) state.failure = volume.failure()->detail();
-  co_return state;
-}
-
-}  // namespace
-
-Answer list_disks(store::ShardStore& store, http::Exchange& /*exchange*/) {
-  json list = json::array();
-  for (std::size_t i = 0; i < store.store().disks().size(); ++i) {
-    auto asked =
-        store.at_home<DiskState>(i, [](volume::Volume& volume) { return state_of(volume); });
-    LEAT_CO_TRY(const DiskState state, co_await std::move(asked));
-    const volume::Volume& volume = *store.store().disks()[i].volume;
-    const bool is_failed = !state.failure.empty();
-    list.push_back({{"path", volume.folders().root()},
-                    {"id", record::to_hex(volume.identity().disk)},
-                    {"state", is_failed             ? "failed"
-                              : state.space.is_full ? "full"
-                                                    : "ok"},
-                    {"error", state.failure},
-                    {"total_bytes", state.space.total_bytes},
-                    {"available_bytes", state.space.available_bytes},
-                    {"replayed_changes", state.replayed}});
-  }
-  const json answer = {{"disks", std::move(list)}};
   co_return json_answer(200, answer);
 }
 

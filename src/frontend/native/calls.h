@@ -23,6 +23,8 @@ Answer write_object(store::ShardStore& store, http::Exchange& exchange);
 Answer remove_object(store::ShardStore& store, http::Exchange& exchange);
 Answer change_object(store::ShardStore& store, http::Exchange& exchange);
 Answer list_disks(store::ShardStore& store, http::Exchange& exchange);
+Answer add_disk(store::ShardStore& store, store::DiskKeeper& keeper, http::Exchange& exchange);
+Answer remove_disk(store::ShardStore& store, store::DiskKeeper& keeper, http::Exchange& exchange);
 
 // "NAME/KEY" as it stands in a path or query, decoded. Errors: bad_request, not_found.
 Result<record::ObjectKey> parse_object(const store::ShardStore& store, std::string_view text);

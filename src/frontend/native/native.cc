@@ -1,5 +1,7 @@
 #include "native/native.h"
 
+#include <functional>
+
 #include "native/calls.h"
 
 namespace leat::native {
@@ -44,7 +46,13 @@ Routed NativeRouter::route(const http1::RequestHead& head) const {
   const std::string_view path = head.path;
   if (path.starts_with(kObjects)) return route_object(head.method);
   if (path.starts_with(kList)) return reads ? Operation::list_objects : not_allowed();
-  if (path == kDisks) return reads ? Operation::list_disks : not_allowed();
+  if (path == kDisks) {
+    if (head.method == Method::post) return Operation::add_disk;
+    return reads ? Operation::list_disks : not_allowed();
+  }
+  if (path.starts_with(kDisks) && path[kDisks.size()] == '/') {
+    return head.method == Method::delete_ ? Operation::remove_disk : not_allowed();
+  }
   if (path == kBuckets) return route_bucket("", head.method);
   if (path.starts_with(kBuckets) && path[kBuckets.size()] == '/') {
     return route_bucket(path.substr(kBuckets.size() + 1), head.method);
@@ -57,31 +65,45 @@ std::string_view NativeRouter::allowed(const http1::RequestHead& head) const {
   if (head.path.starts_with(kBuckets) && head.path.size() > kBuckets.size() + 1) {
     return "PUT, DELETE";
   }
+  if (head.path == kDisks) return "GET, HEAD, POST";
+  if (head.path.starts_with(kDisks)) return "DELETE";
   return "GET, HEAD";
 }
 
 class NativeApi::Call final : public http::Handler {
  public:
-  using Function = Answer (*)(store::ShardStore&, http::Exchange&);
-  Call(store::ShardStore& store, Function function) : store_(store), function_(function) {}
+  using Function = std::function<Answer(http::Exchange&)>;
+  explicit Call(Function function) : function_(std::move(function)) {}
 
-  Answer handle(http::Exchange& exchange) override { return function_(store_, exchange); }
+  Answer handle(http::Exchange& exchange) override { return function_(exchange); }
 
  private:
-  store::ShardStore& store_;
   Function function_;
 };
 
-NativeApi::NativeApi(store::ShardStore& store) {
-  const std::pair<Operation, Call::Function> table[] = {
+NativeApi::NativeApi(store::ShardStore& store, store::DiskKeeper& keeper) {
+  using OnStore = Answer (*)(store::ShardStore&, http::Exchange&);
+  const std::pair<Operation, OnStore> on_store[] = {
       {Operation::list_buckets, list_buckets},   {Operation::create_bucket, create_bucket},
       {Operation::remove_bucket, remove_bucket}, {Operation::list_objects, list_objects},
       {Operation::read_object, read_object},     {Operation::write_object, write_object},
       {Operation::remove_object, remove_object}, {Operation::change_object, change_object},
       {Operation::list_disks, list_disks},
   };
-  for (const auto& [operation, function] : table)
-    calls_.emplace_back(operation, std::make_unique<Call>(store, function));
+  for (const auto& [operation, function] : on_store) {
+    calls_.emplace_back(operation, std::make_unique<Call>([&store, function](auto& exchange) {
+                          return function(store, exchange);
+                        }));
+  }
+  using OnDisks = Answer (*)(store::ShardStore&, store::DiskKeeper&, http::Exchange&);
+  const std::pair<Operation, OnDisks> on_disks[] = {{Operation::add_disk, add_disk},
+                                                    {Operation::remove_disk, remove_disk}};
+  for (const auto& [operation, function] : on_disks) {
+    calls_.emplace_back(operation,
+                        std::make_unique<Call>([&store, &keeper, function](auto& exchange) {
+                          return function(store, keeper, exchange);
+                        }));
+  }
 }
 
 NativeApi::~NativeApi() = default;

@@ -8,9 +8,12 @@
 //   POST   /_/v1/objects/NAME/KEY?undelete   bring the last version back
 //   POST   /_/v1/objects/NAME/KEY?copy=NAME/KEY
 //   GET    /_/v1/disks                       how each disk is
+//   POST   /_/v1/disks                       bring one in: {"path": "/directory"}
+//   DELETE /_/v1/disks/NAME                  take one out, named by its id or its directory
 //
 // docs/reference/api.md has the details. Keys are percent-encoded and decoded once.
-// Shard: one of each a shard. Lifetime: the store outlives the handlers.
+// Shard: one of each a shard. Lifetime: the store and the keeper
+// outlive the handlers.
 #pragma once
 
 #include <memory>
@@ -30,7 +33,7 @@ class NativeRouter final : public http::Router {
 // The handlers of one shard.
 class NativeApi {
  public:
-  explicit NativeApi(store::ShardStore& store);
+  NativeApi(store::ShardStore& store, store::DiskKeeper& keeper);
   ~NativeApi();
 
   void install(http::Dispatcher& dispatcher);

@@ -27,7 +27,7 @@ class NativeTest : public ::testing::Test {
  protected:
   NativeTest() {
     EXPECT_TRUE(rig_.open());
-    api_ = std::make_unique<NativeApi>(rig_.store());
+    api_ = std::make_unique<NativeApi>(rig_.store(), rig_);
     api_->install(http_.dispatcher);
     EXPECT_EQ(ask("PUT", "/_/v1/buckets/photos").status, 201);
   }
@@ -86,7 +86,7 @@ TEST_F(NativeTest, EveryRouteTakesItsMethodsAndNamesThem) {
   for (const Route& route :
        {Route{"/_/v1/buckets", "GET, HEAD"}, Route{"/_/v1/buckets/", "GET, HEAD"},
         Route{"/_/v1/buckets/other", "PUT, DELETE"}, Route{"/_/v1/list/photos", "GET, HEAD"},
-        Route{"/_/v1/disks", "GET, HEAD"},
+        Route{"/_/v1/disks", "GET, HEAD, POST"}, Route{"/_/v1/disks/none", "DELETE"},
         Route{"/_/v1/objects/photos/k", "GET, HEAD, PUT, DELETE, POST"}}) {
     for (const std::string_view method : kMethods) {
       const Answer answer = ask(method, route.target);
@@ -100,7 +100,7 @@ TEST_F(NativeTest, EveryRouteTakesItsMethodsAndNamesThem) {
   }
   EXPECT_EQ(ask("BREW", "/_/v1/buckets").status, 501);
   for (const std::string_view target :
-       {"/_/v1/nothing", "/_/v1/bucketsX", "/_/v1/disks/", "/", "/_/v1/list", "/_/v1/objects"}) {
+       {"/_/v1/nothing", "/_/v1/bucketsX", "/_/v1/disksX", "/", "/_/v1/list", "/_/v1/objects"}) {
     EXPECT_EQ(ask("GET", target).status, 404) << target;
   }
 }
@@ -452,9 +452,26 @@ TEST_F(NativeTest, WithoutRoomAPutIsRefusedAndReadsGoOn) {
   EXPECT_TRUE(disks[0]["state"] == "full" || disks[1]["state"] == "full");
 }
 
+TEST_F(NativeTest, ADiskIsTakenOutAndBroughtInAgain) {
+  ASSERT_EQ(put("k", "x").status, 201);
+  const auto found = rig_.find({rig_.store().find_bucket("photos")->id, "k"});
+  const std::string id = record::to_hex(found->disk);
+  const std::string path = fmt::format("/d{}", rig_.number_of(found->disk));
+  EXPECT_EQ(ask("DELETE", "/_/v1/disks/" + id + "?patience=1").status, 400);
+  EXPECT_EQ(ask("DELETE", "/_/v1/disks/" + id + "?patience_ms=1000").status, 204);
+  EXPECT_EQ(ask("DELETE", "/_/v1/disks/" + id).status, 404);
+  EXPECT_EQ(get("k").status, 404);
+  EXPECT_EQ(json::parse(ask("GET", "/_/v1/disks").body)["disks"].size(), 1U);
+  EXPECT_EQ(ask("POST", "/_/v1/disks", "", R"({"path": "relative"})").status, 400);
+  EXPECT_EQ(ask("POST", "/_/v1/disks", "", "{}").status, 400);
+  EXPECT_EQ(ask("POST", "/_/v1/disks", "", json{{"path", path}}.dump()).status, 201);
+  EXPECT_EQ(get("k").body, "x");
+}
+
 TEST_F(NativeTest, DamageIsAnErrorAndNeverWrongBytes) {
   ASSERT_EQ(put("small", std::string(1000, 's')).status, 201);
-  const std::size_t disk = rig_.find({rig_.store().find_bucket("photos")->id, "small"})->disk;
+  const auto found = rig_.find({rig_.store().find_bucket("photos")->id, "small"});
+  const std::size_t disk = rig_.number_of(found->disk);
   const std::string segment = fmt::format("d{}/segments/{:016x}.seg", disk, 1);
   ASSERT_TRUE(rig_.run(rig_.volume(disk).checkpoint()));
   const auto size = rig_.disk(disk).info(segment)->size_bytes;

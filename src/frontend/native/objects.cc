@@ -89,7 +89,7 @@ Result<volume::Precondition> precondition_of(const http1::RequestHead& head) {
 // Hands the bytes of a large object to the connection as they are read and verified.
 class FilesBody final : public http::BodySource {
  public:
-  explicit FilesBody(std::unique_ptr<volume::FilesSource> source) : source_(std::move(source)) {}
+  explicit FilesBody(std::unique_ptr<store::ObjectStream> source) : source_(std::move(source)) {}
   rt::Task<Bytes> next() override { return source_->next(); }
   std::optional<InFile> in_file() const override {
     auto place = source_->in_file();
@@ -98,7 +98,7 @@ class FilesBody final : public http::BodySource {
   }
 
  private:
-  std::unique_ptr<volume::FilesSource> source_;
+  std::unique_ptr<store::ObjectStream> source_;
 };
 
 void set_body(Response& response, store::Body body, std::uint64_t length) {
@@ -106,7 +106,7 @@ void set_body(Response& response, store::Body body, std::uint64_t length) {
     response.body = http::MemoryBody{.owner = *content, .bytes = as_bytes(**content)};
     return;
   }
-  auto& source = std::get<std::unique_ptr<volume::FilesSource>>(body);
+  auto& source = std::get<std::unique_ptr<store::ObjectStream>>(body);
   response.body =
       http::StreamBody{.source = std::make_unique<FilesBody>(std::move(source)), .length = length};
 }

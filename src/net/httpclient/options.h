@@ -25,7 +25,7 @@ struct Options {
   // How often run() looks for what is over: timeouts are late by at most this and the watchdog's.
   Duration period = std::chrono::milliseconds(250);
 
-  http1::Limits head;
+  http1::Limits head{};
 };
 
 struct Stats {

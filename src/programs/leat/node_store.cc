@@ -7,13 +7,27 @@
 namespace leat::programs {
 
 struct NodeStore::OpenDisk {
+  DataDirectory directory;
   volume::Folders folders;
   record::Identity identity{};
-  std::unique_ptr<volume::Recovered> recovered{};  // until prepare()
+  std::unique_ptr<volume::Recovered> recovered{};  // until its volume is made
   rt::Shard* home = nullptr;
   std::unique_ptr<volume::Volume> volume{};
   std::unique_ptr<volume::Caretaker> caretaker{};
+
+  rt::Task<void> start();
+  rt::Task<void> close();
 };
+
+rt::Task<void> NodeStore::OpenDisk::start() {
+  caretaker->start();
+  co_return Status{};
+}
+
+rt::Task<void> NodeStore::OpenDisk::close() {
+  LEAT_CO_DO(co_await caretaker->stop());
+  co_return co_await volume->close();
+}
 
 namespace {
 
@@ -36,74 +50,94 @@ volume::ShardKit kit_of(const ShardTools& tools) {
           .rng = tools.rng};
 }
 
+// One change of the set at a time.
+constexpr std::string_view kChanging = "disks";
+
 // Disks get keys in proportion to their size.
 std::uint32_t weight_of(const volume::Volume& volume) {
   const std::uint64_t gib = volume.space().total_bytes / kGiB;
   return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(gib, 1, 1'000'000));
 }
 
+store::Disk disk_of(volume::Volume& volume, rt::Shard& home) {
+  return {.home = &home, .volume = &volume, .weight = weight_of(volume)};
+}
+
 }  // namespace
 
-NodeStore::NodeStore(io::Disk& disk, std::vector<std::string> directories, NodeStoreOptions options,
-                     log::Logger& logger, metrics::Registry& metrics)
-    : disk_(disk),
-      directories_(std::move(directories)),
-      options_(options),
-      logger_(logger),
-      metrics_(metrics) {}
+NodeStore::NodeStore(io::Disk& disk, NodeStoreOptions options, log::Logger& logger,
+                     metrics::Registry& metrics)
+    : disk_(disk), options_(options), logger_(logger), metrics_(metrics) {}
 
 NodeStore::~NodeStore() = default;
 
-Status NodeStore::recover(io::Clock& clock, io::Rng& rng) {
+Result<std::unique_ptr<NodeStore::OpenDisk>> NodeStore::open_disk(DataDirectory directory,
+                                                                  io::Clock& clock, io::Rng& rng) {
+  const std::string path = directory.path();
   const volume::RecoveryTools tools{.disk = disk_, .clock = clock, .rng = rng};
-  std::optional<record::DiskId> node;
-  for (const std::string& directory : directories_) {
-    auto one = std::make_unique<OpenDisk>(OpenDisk{.folders = volume::Folders(directory)});
-    const Instant began = clock.now();
-    auto identity = volume::identify(tools, one->folders, node);
-    if (!identity) return fail(explain(directory, identity.error()));
-    one->identity = *identity;
-    node = identity->node;
-    for (const auto& other : disks_) {
-      if (other->identity.disk == identity->disk) {
-        return fail(Errc::conflict,
-                    fmt::format("{} and {} are the same disk", directory, other->folders.root()));
-      }
+  const Instant began = clock.now();
+  auto one = std::make_unique<OpenDisk>(
+      OpenDisk{.directory = std::move(directory), .folders = volume::Folders(path)});
+  auto identity = volume::identify(tools, one->folders, node_);
+  if (!identity) return fail(explain(path, identity.error()));
+  one->identity = *identity;
+  for (const auto& other : disks_) {
+    if (other->identity.disk == identity->disk) {
+      return fail(Errc::conflict,
+                  fmt::format("{} and {} are the same disk", path, other->folders.root()));
     }
-    auto recovered = volume::recover(tools, one->folders, *identity, options_.volume);
-    if (!recovered) return fail(explain(directory, recovered.error()));
-    logger_.info("opened", {{"disk", directory},
-                            {"id", record::to_hex(identity->disk)},
-                            {"replayed_changes", recovered->replayed},
-                            {"torn_bytes", recovered->torn_bytes},
-                            {"took", clock.now() - began}});
-    one->recovered = std::make_unique<volume::Recovered>(std::move(*recovered));
+  }
+  auto recovered = volume::recover(tools, one->folders, *identity, options_.volume);
+  if (!recovered) return fail(explain(path, recovered.error()));
+  logger_.info("opened", {{"disk", path},
+                          {"id", record::to_hex(identity->disk)},
+                          {"replayed_changes", recovered->replayed},
+                          {"torn_bytes", recovered->torn_bytes},
+                          {"took", clock.now() - began}});
+  one->recovered = std::make_unique<volume::Recovered>(std::move(*recovered));
+  return one;
+}
+
+Status NodeStore::recover(std::vector<DataDirectory> directories, io::Clock& clock, io::Rng& rng) {
+  for (DataDirectory& directory : directories) {
+    LEAT_TRY(auto one, open_disk(std::move(directory), clock, rng));
+    node_ = one->identity.node;
     disks_.push_back(std::move(one));
   }
   return {};
 }
 
+Status NodeStore::make_volume(OpenDisk& one, const ShardTools& tools) {
+  const volume::VolumeTools volume_tools{.shard = tools.shard,
+                                         .disk = disk_,
+                                         .file_io = tools.file_io,
+                                         .pool = tools.pool,
+                                         .clock = tools.clock,
+                                         .rng = tools.rng,
+                                         .logger = logger_};
+  LEAT_TRY(one.volume, volume::Volume::make(volume_tools, one.folders, std::move(*one.recovered),
+                                            options_.volume));
+  one.recovered.reset();
+  one.home = &tools.shard;
+  const volume::CaretakerTools care{
+      .shard = tools.shard, .clock = tools.clock, .logger = logger_, .metrics = metrics_};
+  one.caretaker =
+      std::make_unique<volume::Caretaker>(*one.volume, kit_of(tools), care, options_.caretaker);
+  return {};
+}
+
+const ShardTools& NodeStore::next_home() const {
+  return *std::ranges::min_element(shards_, {}, [this](const ShardTools& tools) {
+    return std::ranges::count(disks_, &tools.shard, &OpenDisk::home);
+  });
+}
+
 Status NodeStore::prepare(std::span<const ShardTools> shards) {
-  for (std::size_t i = 0; i < disks_.size(); ++i) {
-    OpenDisk& one = *disks_[i];
-    const ShardTools& tools = shards[i % shards.size()];
-    const volume::VolumeTools volume_tools{.shard = tools.shard,
-                                           .disk = disk_,
-                                           .file_io = tools.file_io,
-                                           .pool = tools.pool,
-                                           .clock = tools.clock,
-                                           .rng = tools.rng,
-                                           .logger = logger_};
-    LEAT_TRY(one.volume, volume::Volume::make(volume_tools, one.folders, std::move(*one.recovered),
-                                              options_.volume));
-    one.recovered.reset();
-    one.home = &tools.shard;
-    const volume::CaretakerTools care{
-        .shard = tools.shard, .clock = tools.clock, .logger = logger_, .metrics = metrics_};
-    one.caretaker =
-        std::make_unique<volume::Caretaker>(*one.volume, kit_of(tools), care, options_.caretaker);
-    store_.add(store::Disk{
-        .home = &tools.shard, .volume = one.volume.get(), .weight = weight_of(*one.volume)});
+  for (const ShardTools& tools : shards)
+    shards_.push_back(tools);
+  for (const auto& one : disks_) {
+    LEAT_DO(make_volume(*one, next_home()));
+    store_.add(disk_of(*one->volume, *one->home));
   }
   for (const ShardTools& tools : shards) {
     pins_.push_back(std::make_unique<volume::Pins>(options_.pinned_max_bytes / shards.size()));
@@ -115,9 +149,20 @@ Status NodeStore::prepare(std::span<const ShardTools> shards) {
   return {};
 }
 
+void NodeStore::report(const store::Arrival& arrival) {
+  if (arrival.doubles > 0) {
+    logger_.warn("keys were on two disks; the newer versions stay", {{"keys", arrival.doubles}});
+  }
+  for (const std::string& name : arrival.hidden_buckets) {
+    logger_.warn("an old bucket of this name is hidden: it was made again while a disk was away",
+                 {{"bucket", name}});
+  }
+}
+
 rt::Task<void> NodeStore::start(rt::Shard& shard) {
-  if (&shard == &store_.bucket_home()) {
-    LEAT_CO_DO(co_await store_.agree_on_buckets());
+  if (&shard == &store_.desk().shard()) {
+    LEAT_CO_TRY(const store::Arrival arrival, co_await store_.open(options_.missing));
+    report(arrival);
   }
   for (const auto& one : disks_) {
     if (one->home == &shard) one->caretaker->start();
@@ -129,11 +174,72 @@ rt::Task<void> NodeStore::stop(rt::Shard& shard) {
   Status first;
   for (const auto& one : disks_) {
     if (one->home != &shard || !one->caretaker) continue;
-    LEAT_CO_DO(co_await one->caretaker->stop());
-    const Status closed = co_await one->volume->close();
+    const Status closed = co_await one->close();
     if (!closed && first) first = fail(closed.error());
   }
   co_return first;
+}
+
+rt::Task<store::Arrival> NodeStore::add_disk(std::string path, rt::Shard& from) {
+  auto added = rt::ask<store::Arrival>(from, store_.desk().shard(),
+                                       [this, &path] { return add_at_desk(path); });
+  co_return co_await std::move(added);
+}
+
+rt::Task<void> NodeStore::remove_disk(std::string name, Duration patience, rt::Shard& from) {
+  auto removed = rt::ask<void>(from, store_.desk().shard(),
+                               [this, &name, patience] { return remove_at_desk(name, patience); });
+  co_return co_await std::move(removed);
+}
+
+rt::Task<store::Arrival> NodeStore::add_at_desk(std::string path) {
+  LEAT_CO_TRY(const auto held, co_await changing_.acquire(std::string(kChanging)));
+  const ShardTools& tools = next_home();
+  using Opened = std::unique_ptr<OpenDisk>;
+  auto opening = tools.pool.run<Opened>([this, &path, &tools]() -> Result<Opened> {
+    LEAT_TRY(auto directory, DataDirectory::take(disk_, path));
+    LEAT_TRY(auto one, open_disk(std::move(directory), tools.clock, tools.rng));
+    LEAT_DO(make_volume(*one, tools));
+    return one;
+  });
+  LEAT_CO_TRY(Opened one, co_await std::move(opening));
+  rt::Shard& desk = store_.desk().shard();
+  auto arrived = co_await store_.bring_in(disk_of(*one->volume, *one->home));
+  if (!arrived) {
+    auto closing = rt::ask<void>(desk, *one->home, [&one] { return one->close(); });
+    const Status closed = co_await std::move(closing);
+    if (!closed)
+      logger_.error("a disk was not closed", {{"disk", path}, {"error", closed.error()}});
+    co_return fail(arrived.error());
+  }
+  OpenDisk& added = *one;
+  disks_.push_back(std::move(one));
+  auto started = rt::ask<void>(desk, *added.home, [&added] { return added.start(); });
+  LEAT_CO_DO(co_await std::move(started));
+  report(*arrived);
+  logger_.info("disk added", {{"disk", path}, {"id", record::to_hex(added.identity.disk)}});
+  co_return arrived;
+}
+
+rt::Task<void> NodeStore::remove_at_desk(std::string name, Duration patience) {
+  LEAT_CO_TRY(const auto held, co_await changing_.acquire(std::string(kChanging)));
+  const auto found = std::ranges::find_if(disks_, [&name](const auto& one) {
+    return one->folders.root() == name || record::to_hex(one->identity.disk) == name;
+  });
+  if (found == disks_.end()) {
+    co_return fail(Errc::not_found, fmt::format("no disk '{}' is in service", name));
+  }
+  OpenDisk& leaving = **found;
+  LEAT_CO_DO(co_await store_.take_out(leaving.identity.disk, patience));
+  auto closing =
+      rt::ask<void>(store_.desk().shard(), *leaving.home, [&leaving] { return leaving.close(); });
+  const Status closed = co_await std::move(closing);
+  // A disk that failed cannot be flushed: what it had acknowledged is in its segments.
+  if (!closed) logger_.error("a disk was not flushed", {{"disk", name}, {"error", closed.error()}});
+  logger_.info("disk removed",
+               {{"disk", leaving.folders.root()}, {"id", record::to_hex(leaving.identity.disk)}});
+  std::erase_if(disks_, [&leaving](const auto& one) { return one.get() == &leaving; });
+  co_return Status{};
 }
 
 Result<NodeStoreOptions> store_options(const config::Config& settings) {

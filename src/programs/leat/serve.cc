@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <array>
+
 #include "admin/admin.h"
 #include "leat/arguments.h"
 #include "leat/data_directory.h"
@@ -18,8 +20,8 @@ namespace {
 
 class StoreSite final : public Site {
  public:
-  StoreSite(const ShardTools& tools, metrics::Registry& registry, store::ShardStore& store)
-      : pages_(tools.draining, kVersion, registry), api_(store) {}
+  StoreSite(const ShardTools& tools, metrics::Registry& registry, NodeStore& store)
+      : pages_(tools.draining, kVersion, registry), api_(store.on(tools.shard), store) {}
 
   void install(http::Dispatcher& dispatcher) override {
     pages_.install(dispatcher);
@@ -31,17 +33,16 @@ class StoreSite final : public Site {
   native::NativeApi api_;
 };
 
-void announce(const std::vector<DataDirectory>& directories, const std::string& url,
+void announce(const std::vector<std::string>& directories, const std::string& url,
               const std::string& fingerprint, const std::string& token_file, io::Disk& disk) {
   fmt::print("leat {} serves {}\n", kVersion, url);
   if (!fingerprint.empty()) fmt::print("  certificate fingerprint (SHA-256)  {}\n", fingerprint);
-  for (const DataDirectory& directory : directories) {
-    const auto space = disk.space(directory.path());
+  for (const std::string& directory : directories) {
+    const auto space = disk.space(directory);
     const std::uint64_t free = space ? space->available_bytes : 0;
-    fmt::print("  data     {}   {} free\n", directory.path(), human_bytes(free));
+    fmt::print("  data     {}   {} free\n", directory, human_bytes(free));
   }
-  const std::string token =
-      token_file.empty() ? directories.front().path() + "/admin-token" : token_file;
+  const std::string token = token_file.empty() ? directories.front() + "/admin-token" : token_file;
   const std::string auth = fmt::format("-H \"Authorization: Bearer $(cat {})\"", token);
   fmt::print("  token    {}\n", token);
   fmt::print("  next     curl {} -X PUT {}/_/v1/buckets/photos\n", auth, url);
@@ -50,6 +51,10 @@ void announce(const std::vector<DataDirectory>& directories, const std::string& 
   fmt::print("  ^C drains and stops; it is safe at any time.\n");
   std::fflush(stdout);
 }
+
+constexpr std::array kSwitches = {
+    Switch{"--allow-missing", "Start although a disk of this node is not given: it is lost."},
+};
 
 constexpr std::string_view kEpilogue =
     "DIR is made if it is missing; give one per disk.\n"
@@ -70,9 +75,10 @@ Status serve(const Invocation& invocation, const Arguments& arguments) {
   const log::Secret& token = given ? *given : made;
   const admin::TokenAuthenticator authenticator(token);
   LEAT_TRY(const auto tls, set_up_tls(settings, *process, &directories.front()));
-  LEAT_TRY(const NodeStoreOptions options, store_options(settings));
-  NodeStore store(disk, arguments.positionals, options, process->logger(), process->metrics());
-  LEAT_DO(store.recover(process->clock(), process->rng()));
+  LEAT_TRY(NodeStoreOptions options, store_options(settings));
+  if (arguments.has("--allow-missing")) options.missing = store::Store::Missing::accepted;
+  NodeStore store(disk, options, process->logger(), process->metrics());
+  LEAT_DO(store.recover(std::move(directories), process->clock(), process->rng()));
   const ServerPlan plan{
       .settings = settings,
       .invocation = invocation,
@@ -81,12 +87,12 @@ Status serve(const Invocation& invocation, const Arguments& arguments) {
       .foundation = &store,
       .make_site =
           [&](const ShardTools& tools) {
-            return std::make_unique<StoreSite>(tools, process->metrics(), store.on(tools.shard));
+            return std::make_unique<StoreSite>(tools, process->metrics(), store);
           },
       .announce =
           [&](const io::Address& address) {
-            announce(directories, tls.url(address), tls.fingerprint, settings.text("token_file"),
-                     disk);
+            announce(arguments.positionals, tls.url(address), tls.fingerprint,
+                     settings.text("token_file"), disk);
           },
   };
   return process->run(plan);
@@ -99,6 +105,7 @@ Exit run_serve(const Invocation& invocation) {
                         .positional = "DIR",
                         .positionals_min = 1,
                         .positionals_max = 64,
+                        .switches = kSwitches,
                         .takes_settings = true,
                         .epilogue = kEpilogue};
   return run_parsed(grammar, invocation, serve);

@@ -7,6 +7,7 @@ namespace leat::programs {
 
 Exit run_serve(const Invocation& invocation);
 Exit run_share(const Invocation& invocation);
+Exit run_disk(const Invocation& invocation);
 Exit run_fsck(const Invocation& invocation);
 Exit run_config(const Invocation& invocation);
 Exit run_version(const Invocation& invocation);

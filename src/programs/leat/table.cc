@@ -14,6 +14,8 @@ namespace {
 
 constexpr std::array kCommands = {
     Command{"serve", "DIR… [flags]", "Start a store on one or more directories.", run_serve},
+    Command{"disk", "list|add DIR|remove DIR|ID [--json]",
+            "See, add and remove the disks of a node that runs.", run_disk},
     Command{"fsck", "DIR… [--rebuild] [--json]", "Check data directories, and mend their index.",
             run_fsck},
     Command{"share", "DIR [--writable] [flags]", "Serve a folder of files over HTTP.", run_share},
