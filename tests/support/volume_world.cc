@@ -11,6 +11,7 @@ volume::VolumeOptions VolumeWorld::small_options() {
           .batch_max_bytes = 256 * kKiB,
           .replay_max_changes = 10,
           .reserve_bytes = 0,
+          .compact_rate_bytes = 0,
           .index_cache_bytes = kMiB,
           .quiet = true};
 }

@@ -16,7 +16,7 @@ Error socket_error(int posix_errno, const char* call) {
 
 }  // namespace
 
-TcpStream::TcpStream(rt::Executor executor, Descriptor fd, Address peer)
+TcpStream::TcpStream(const rt::Executor& executor, Descriptor fd, Address peer)
     : socket_(executor, fd.release()), peer_(std::move(peer)) {}
 
 TcpStream::~TcpStream() = default;

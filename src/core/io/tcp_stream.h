@@ -13,7 +13,7 @@ namespace leat::io {
 class TcpStream final : public Stream {
  public:
   // Requires: `fd` is a connected, non-blocking socket.
-  TcpStream(rt::Executor executor, Descriptor fd, Address peer);
+  TcpStream(const rt::Executor& executor, Descriptor fd, Address peer);
   ~TcpStream() override;
 
   Result<std::size_t> try_read(MutableBytes target) override;

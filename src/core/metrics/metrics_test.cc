@@ -140,7 +140,7 @@ TEST(Metrics, LoseNoCountWhenManyThreadsBumpWithAndWithoutSlots) {
   EXPECT_EQ(gauge.value(), 0);
   EXPECT_EQ(histogram.snapshot().counts,
             (std::vector<std::uint64_t>{kTotal / 2, 0, kTotal / 2, 0}));
-  EXPECT_EQ(histogram.snapshot().sum, kTotal / 2 * 1.75);
+  EXPECT_EQ(histogram.snapshot().sum, static_cast<double>(kTotal) * 1.75 / 2);
 }
 
 TEST(Exposition, PassesPromtool) {

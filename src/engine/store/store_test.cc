@@ -314,7 +314,10 @@ TEST_F(StoreTest, WithoutASyncAPowerCutTakesTheLastWindowAndNothingElse) {
     ASSERT_TRUE(rig_.put(key("sync"), "kept"));
     ASSERT_TRUE(rig_.put(small, "old"));
     ASSERT_TRUE(rig_.put(large, pattern(100'000, 1)));
-    world_.run_for(2 * test::StoreWorld::small_options().group_window);
+    const volume::VolumeOptions options = test::StoreWorld::small_options();
+    const bool is_group = durability == record::Durability::group;
+    const Duration window = is_group ? options.group_window : options.relaxed_window;
+    world_.run_for(window + std::chrono::milliseconds(100));
     ASSERT_TRUE(rig_.put(small, "new"));
     ASSERT_TRUE(rig_.put(large, pattern(100'000, 2)));
     EXPECT_EQ(rig_.get(small), "new");
@@ -323,6 +326,23 @@ TEST_F(StoreTest, WithoutASyncAPowerCutTakesTheLastWindowAndNothingElse) {
     EXPECT_TRUE(rig_.get(large) == pattern(100'000, 1));
     EXPECT_EQ(rig_.get(key("sync")), "kept");
   }
+}
+
+TEST_F(OneDiskTest, RelaxedSyncsComeLateAndNeverHoldUpTheShorterWindow) {
+  const record::BucketId relaxed =
+      rig_.make_bucket("relaxed", {.durability = record::Durability::relaxed});
+  const record::BucketId group =
+      rig_.make_bucket("group", {.durability = record::Durability::group});
+  ASSERT_TRUE(rig_.put({.bucket = relaxed, .key = "k"}, "lost"));
+  world_.run_for(std::chrono::seconds(1));
+  ASSERT_TRUE(rig_.crash());
+  EXPECT_TRUE(rig_.get({.bucket = relaxed, .key = "k"}).starts_with("error: not_found"));
+  ASSERT_TRUE(rig_.put({.bucket = relaxed, .key = "k"}, "kept"));
+  ASSERT_TRUE(rig_.put({.bucket = group, .key = "k"}, "kept, too"));
+  world_.run_for(std::chrono::milliseconds(100));
+  ASSERT_TRUE(rig_.crash());
+  EXPECT_EQ(rig_.get({.bucket = relaxed, .key = "k"}), "kept") << "one sync takes all";
+  EXPECT_EQ(rig_.get({.bucket = group, .key = "k"}), "kept, too");
 }
 
 TEST_F(StoreTest, WithoutASyncTheEndOfTheProcessTakesNothing) {

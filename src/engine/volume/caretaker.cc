@@ -9,6 +9,8 @@ namespace {
 // The longest nap: how soon stop() is noticed.
 constexpr Duration kNap = std::chrono::milliseconds(200);
 constexpr std::size_t kScrubStep = 256;
+// What looking at a small object costs the disk beside its bytes.
+constexpr std::uint64_t kStepBytes = 4096;
 
 metrics::Labels labels_of(const Volume& volume) {
   return {{"disk", volume.folders().root()}};
@@ -26,6 +28,8 @@ Caretaker::Caretaker(Volume& volume, ShardKit kit, CaretakerTools tools, Caretak
       reader_(volume, kit),
       tools_(tools),
       options_(options),
+      progress_(volume.scrubbed()),
+      scrubbing_(tools.clock, options.scrub_rate_bytes),
       purged_(tools.metrics.counter("leat_disk_purged_versions_total",
                                     "Versions that left the trash for good.", labels_of(volume))),
       compacted_(tools.metrics.counter("leat_disk_compacted_segments_total",
@@ -106,7 +110,7 @@ rt::Task<void> Caretaker::scrub_loop(rt::Gate::Pass /*pass*/) {
     tools_.logger.info("scrubbed", {{"disk", volume_.folders().root()},
                                     {"objects", done->objects},
                                     {"bytes", done->bytes},
-                                    {"damaged", done->damaged}});
+                                    {"damaged", done->damaged.size()}});
   }
 }
 
@@ -120,7 +124,6 @@ rt::Task<ScrubProgress> Caretaker::scrub() {
     std::string last{};
   };
   progress_ = ScrubProgress{.is_running = true};
-  damaged_.clear();
   const index::Index& index = volume_.index();
   std::string after;
   do {
@@ -151,15 +154,13 @@ rt::Task<ScrubProgress> Caretaker::scrub() {
 
 rt::Task<void> Caretaker::scrub_step(const record::ObjectKey& object,
                                      const record::Version& version) {
-  const Instant began = tools_.clock.now();
   const Status verified = co_await verify(version);
   ++progress_.objects;
   progress_.bytes += version.size_bytes;
   scrubbed_bytes_.add(version.size_bytes);
   if (!verified && verified.error().code() == Errc::corrupt) {
-    ++progress_.damaged;
     damage_found_.add(1);
-    damaged_.insert(object.key);
+    progress_.damaged.insert(object);
     tools_.logger.error("an object is damaged; it is not served",
                         {{"disk", volume_.folders().root()},
                          {"bucket", object.bucket.value()},
@@ -170,28 +171,23 @@ rt::Task<void> Caretaker::scrub_step(const record::ObjectKey& object,
     // Not found: it was replaced meanwhile, and there is nothing to read any more.
     report("a scrub could not read an object", verified.error());
   }
-  if (options_.scrub_rate_bytes == 0) co_return Status{};
-  const double seconds = static_cast<double>(version.size_bytes + 4096) /
-                         static_cast<double>(options_.scrub_rate_bytes);
-  const auto share = std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds));
-  const Duration spent = tools_.clock.now() - began;
-  if (share > spent) {
-    LEAT_CO_DO(co_await tools_.clock.sleep_until(tools_.clock.now() + (share - spent)));
-  }
   co_return Status{};
 }
 
 rt::Task<void> Caretaker::verify(const record::Version& version) {
   const ByteRange all{.offset = 0, .length = version.size_bytes};
   if (is_small(version)) {
+    LEAT_CO_DO(co_await scrubbing_.spend(version.size_bytes + kStepBytes));
     LEAT_CO_DO(co_await reader_.read_small(version, all));
     co_return Status{};
   }
   LEAT_CO_TRY(const auto source, co_await reader_.open_files(version, all));
-  for (;;) {
+  while (!gate_.is_closing()) {
     LEAT_CO_TRY(const Bytes piece, co_await source->next());
-    if (piece.empty()) co_return Status{};
+    if (piece.empty()) break;
+    LEAT_CO_DO(co_await scrubbing_.spend(piece.size()));
   }
+  co_return Status{};
 }
 
 }  // namespace leat::volume

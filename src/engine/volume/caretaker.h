@@ -9,7 +9,6 @@
 #pragma once
 
 #include <cstdint>
-#include <set>
 #include <string>
 
 #include "metrics/registry.h"
@@ -25,14 +24,6 @@ struct CaretakerOptions {
   std::uint64_t scrub_rate_bytes = 32 * kMiB;
   // How long after the end of one scrub the next begins.
   Duration scrub_pause = std::chrono::hours(24);
-};
-
-// How far the present scrub is, or the last one was.
-struct ScrubProgress {
-  bool is_running = false;
-  std::uint64_t objects = 0;
-  std::uint64_t bytes = 0;
-  std::uint64_t damaged = 0;
 };
 
 struct CaretakerTools {
@@ -54,10 +45,6 @@ class Caretaker {
   // returned.
   rt::Task<ScrubProgress> scrub();
 
-  ScrubProgress progress() const { return progress_; }
-  // Objects whose bytes fail their checksums: never served, named here until they are replaced.
-  const std::set<std::string>& damaged() const { return damaged_; }
-
  private:
   rt::Task<void> tidy_loop(rt::Gate::Pass pass);
   rt::Task<void> scrub_loop(rt::Gate::Pass pass);
@@ -72,8 +59,8 @@ class Caretaker {
   VolumeReader reader_;
   CaretakerTools tools_;
   CaretakerOptions options_;
-  ScrubProgress progress_;
-  std::set<std::string> damaged_;
+  ScrubProgress& progress_;  // the volume's
+  Throttle scrubbing_;
   rt::Gate gate_;
   metrics::Counter& purged_;
   metrics::Counter& compacted_;

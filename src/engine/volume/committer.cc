@@ -9,6 +9,9 @@
 namespace leat::volume {
 namespace {
 
+// How long a sync that is not due yet sleeps at a time, so that closing need not wait for it.
+constexpr Duration kNap = std::chrono::milliseconds(20);
+
 std::int64_t to_ms(WallTime time) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count();
 }
@@ -106,11 +109,20 @@ rt::Task<void> Committer::write_group(Group& group) {
   const record::Sequence before = last_;
   record::BatchBuilder builder(tools_.segments.site(segment_), offset_, durable_offset_);
   bool must_sync = false;
+  Instant due = Instant::max();  // when this batch has to be on the disk, if not at once
   for (Waiting& waiting : group) {
     Entry& entry = *waiting.entry;
     if (!entry.is_moved) number(entry);
     builder.add(entry.sequence, entry.change, entry.data, entry.is_moved);
-    must_sync = must_sync || entry.durability == record::Durability::sync;
+    switch (entry.durability) {
+      case record::Durability::sync: must_sync = true; break;
+      case record::Durability::group:
+        due = std::min(due, tools_.clock.now() + options_.group_window);
+        break;
+      case record::Durability::relaxed:
+        due = std::min(due, tools_.clock.now() + options_.relaxed_window);
+        break;
+    }
   }
   const Bytes bytes = builder.finish();
   const std::shared_ptr<io::File> file = file_;
@@ -127,11 +139,10 @@ rt::Task<void> Committer::write_group(Group& group) {
   // While the index is being flushed it must not learn of anything that is not on the disk.
   if (must_sync || checkpointing_) {
     LEAT_CO_DO(co_await sync_file());
-  } else if (!sync_is_due_) {
+  } else if (due < sync_due_) {
     if (auto pass = gate_.enter()) {
-      sync_is_due_ = true;
-      const Instant when = tools_.clock.now() + options_.group_window;
-      tools_.shard.spawn(sync_after(when, std::move(*pass)), [](const Status&) {});
+      sync_due_ = due;
+      tools_.shard.spawn(sync_after(due, std::move(*pass)), [](const Status&) {});
     }
   }
   co_return apply_group(group, offset_);
@@ -228,8 +239,13 @@ rt::Task<void> Committer::sync_now() {
 }
 
 rt::Task<void> Committer::sync_after(Instant when, rt::Gate::Pass /*pass*/) {
-  LEAT_CO_DO(co_await tools_.clock.sleep_until(when));
-  sync_is_due_ = false;
+  while (tools_.clock.now() < when && !gate_.is_closing()) {
+    const Instant wake = std::min(when, tools_.clock.now() + kNap);
+    LEAT_CO_DO(co_await tools_.clock.sleep_until(wake));
+  }
+  // Another one was due earlier and took this with it.
+  if (sync_due_ != when) co_return Status{};
+  sync_due_ = Instant::max();
   co_return co_await sync();
 }
 

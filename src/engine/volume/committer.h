@@ -128,7 +128,7 @@ class Committer {
   bool checkpointing_ = false;
   std::vector<rt::Resume<void>> awaiting_checkpoint_;
   bool running_ = false;
-  bool sync_is_due_ = false;
+  Instant sync_due_ = Instant::max();  // when a sync is to come by itself
   bool syncing_ = false;
   std::vector<rt::Resume<void>> awaiting_sync_;
   std::uint64_t syncs_ = 0;

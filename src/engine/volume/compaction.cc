@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "segment/scan.h"
 #include "volume/volume.h"
@@ -56,6 +57,10 @@ rt::Task<bool> Volume::compact_one() {
   if (!victim.segment) co_return false;
   for (const record::Record& record : victim.records) {
     const Status moved = co_await move_record(victim, record);
+    const std::uint64_t bytes = std::exchange(moved_bytes_, 0);
+    if (moved && bytes > 0 && !space_.is_full) {
+      LEAT_CO_DO(co_await compaction_.spend(2 * bytes));
+    }
     if (moved) continue;
     if (moved.error().code() == Errc::corrupt) {
       damaged_.insert(*victim.segment);
@@ -288,6 +293,7 @@ rt::Task<void> Volume::move_with_data(const Victim& victim, const record::Record
               .sequence = sequence};
   if (!content.empty()) entry.data = record::sum_blocks({content});
   entry.before = before;
+  moved_bytes_ += data.size();
   co_return co_await committer_.commit(entry);
 }
 

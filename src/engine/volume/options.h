@@ -21,6 +21,8 @@ struct VolumeOptions {
 
   // `durability=group`: how long a write may be only in the kernel's memory.
   Duration group_window = std::chrono::milliseconds(20);
+  // `durability=relaxed`: the same, but long enough that syncs do not count.
+  Duration relaxed_window = std::chrono::seconds(5);
 
   // The index is flushed after this much: what recovery reads again is bounded by it.
   std::uint64_t replay_max_bytes = 256 * kMiB;
@@ -34,6 +36,8 @@ struct VolumeOptions {
 
   // A segment whose live bytes are below this is rewritten.
   std::uint32_t compact_below_percent = 60;
+  // What compaction reads and writes in a second, together; 0: no limit. A full disk does not wait.
+  std::uint64_t compact_rate_bytes = 64 * kMiB;
 
   std::uint64_t index_cache_bytes = 128 * kMiB;
   // For simulations: nothing happens unless a test asks for it.

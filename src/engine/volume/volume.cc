@@ -61,7 +61,8 @@ Volume::Volume(VolumeTools tools, Folders folders, Recovered recovered, VolumeOp
                .torn_bytes = recovered.torn_bytes,
                .at = tools.clock.wall_now()},
       committer_(committer_tools(tools, *segments_, *index_, *kv_), options_,
-                 std::move(recovered.active), recovered.end) {}
+                 std::move(recovered.active), recovered.end),
+      compaction_(tools.clock, options_.compact_rate_bytes) {}
 
 Volume::~Volume() = default;
 

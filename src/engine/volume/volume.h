@@ -22,6 +22,7 @@
 #include "volume/key_latch.h"
 #include "volume/options.h"
 #include "volume/recovery.h"
+#include "volume/throttle.h"
 
 namespace leat::volume {
 
@@ -75,6 +76,15 @@ struct Opening {
   std::uint64_t replayed = 0;
   std::uint64_t torn_bytes = 0;
   WallTime at{};
+};
+
+// How far the present scrub is, or the last one was, and what is known to be damaged.
+struct ScrubProgress {
+  bool is_running = false;
+  std::uint64_t objects = 0;
+  std::uint64_t bytes = 0;
+  // Objects whose bytes fail their checksums: never served, named here until the next scrub.
+  std::set<record::ObjectKey> damaged{};
 };
 
 class Volume {
@@ -149,6 +159,8 @@ class Volume {
   rt::Task<void> fail_disk(const Error& error);
   rt::Shard& home() { return tools_.shard; }
   const Opening& opening() const { return opening_; }
+  // Written by the caretaker.
+  ScrubProgress& scrubbed() { return scrubbed_; }
 
   // A number for a file that is about to be written. Safe from any shard, with its own Rng.
   record::FileId new_file(io::Rng& rng) const {
@@ -220,6 +232,7 @@ class Volume {
   std::unique_ptr<kv::Kv> kv_;
   std::unique_ptr<index::Index> index_;
   Opening opening_;
+  ScrubProgress scrubbed_;
   Committer committer_;
   KeyLatch latch_;
   SpaceUse space_;
@@ -228,6 +241,8 @@ class Volume {
   std::map<record::BucketId, std::size_t> arriving_;  // puts that are being written
   std::optional<record::BucketId> leaving_;           // the bucket that is being removed
   bool compacting_ = false;
+  Throttle compaction_;
+  std::uint64_t moved_bytes_ = 0;        // by compaction, and not yet spent of its rate
   std::set<record::SegmentId> damaged_;  // segments that compaction could not read
   std::map<record::SegmentId, Judgement> judged_;
   std::atomic<std::uint64_t> removals_{0};

@@ -82,7 +82,7 @@ struct Version {
 enum class Durability : std::uint8_t {
   sync = 0,     // on the disk
   group = 1,    // handed to the kernel; on the disk within the group window
-  relaxed = 2,  // handed to the kernel; on the disk when it likes
+  relaxed = 2,  // handed to the kernel; on the disk within the relaxed window
 };
 
 struct Bucket {

@@ -20,12 +20,14 @@ struct DiskState {
   volume::SpaceUse space{};
   std::string failure{};
   std::uint64_t replayed = 0;
+  volume::ScrubProgress scrub{};
 };
 
-rt::Task<DiskState> state_of(const volume::Volume& volume) {
+rt::Task<DiskState> state_of(volume::Volume& volume) {
   DiskState state{.path = volume.folders().root(),
                   .space = volume.space(),
-                  .replayed = volume.opening().replayed};
+                  .replayed = volume.opening().replayed,
+                  .scrub = volume.scrubbed()};
   if (volume.failure()) state.failure = volume.failure()->detail();
   co_return state;
 }
@@ -33,6 +35,16 @@ rt::Task<DiskState> state_of(const volume::Volume& volume) {
 std::string_view name_of_state(const DiskState& state) {
   if (!state.failure.empty()) return "failed";
   return state.space.is_full ? "full" : "ok";
+}
+
+// The objects that the last scrub found damaged, as BUCKET/KEY.
+json damaged_in(const store::ShardStore& store, const volume::ScrubProgress& scrub) {
+  json names = json::array();
+  for (const record::ObjectKey& object : scrub.damaged) {
+    const record::Bucket* bucket = store.buckets()->find(object.bucket);
+    if (bucket != nullptr) names.push_back(bucket->name + '/' + object.key);
+  }
+  return names;
 }
 
 Result<Duration> patience_in(const http1::RequestHead& head) {
@@ -74,7 +86,12 @@ Answer list_disks(store::ShardStore& store, http::Exchange& /*exchange*/) {
                     {"error", state.failure},
                     {"total_bytes", state.space.total_bytes},
                     {"available_bytes", state.space.available_bytes},
-                    {"replayed_changes", state.replayed}});
+                    {"replayed_changes", state.replayed},
+                    {"scrub",
+                     {{"is_running", state.scrub.is_running},
+                      {"objects", state.scrub.objects},
+                      {"bytes", state.scrub.bytes},
+                      {"damaged", damaged_in(store, state.scrub)}}}});
   }
   const json answer = {{"disks", std::move(list)}};
   co_return json_answer(200, answer);

@@ -246,8 +246,10 @@ Result<NodeStoreOptions> store_options(const config::Config& settings) {
   NodeStoreOptions options;
   options.volume.small_max_bytes = settings.bytes("store.small_max_bytes");
   options.volume.group_window = settings.duration("store.group_window");
+  options.volume.relaxed_window = settings.duration("store.relaxed_window");
   options.volume.full_percent = static_cast<std::uint32_t>(settings.integer("store.full_percent"));
   options.volume.index_cache_bytes = settings.bytes("store.index_cache_bytes");
+  options.volume.compact_rate_bytes = settings.bytes("store.compact_rate_bytes");
   options.pinned_max_bytes = settings.bytes("store.pinned_max_bytes");
   options.caretaker.scrub_rate_bytes = settings.bytes("store.scrub_rate_bytes");
   options.caretaker.scrub_pause = settings.duration("store.scrub_pause");
