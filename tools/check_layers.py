@@ -34,7 +34,8 @@ WRAPPED = {
     "boost/": {"rt", "io"},
     "liburing": {"io"},
     "isa-l/": {"hash"},
-    "openssl/": {"tls"},
+    "openssl/": {"hash", "tls"},  # digests; connections
+    "pugixml": {"xml"},
     "rocksdb/": {"kv"},
     "toml++/": {"config"},
     "CLI/": {"leat"},
