@@ -1,0 +1,45 @@
+// Whether a claim holds: the rules that need no secret, then the signature.
+//
+//   LEAT_TRY(const Request request, request_of(head));
+//   LEAT_TRY(const std::optional<Claim> claim, claim_of(request));
+//   if (!claim) …anonymous…
+//   LEAT_DO(check_rules(request, *claim, rules, clock.wall()));
+//   const auto secret = …look up claim->access_key…;
+//   if (!secret) return unknown_key(*claim);
+//   LEAT_DO(verify(request, *claim, keys.get(claim->access_key, *secret, claim->scope)));
+//
+// Pure: time is an argument. The caller authorises afterwards; nobody is allowed anything here.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "base/time.h"
+#include "sigv4/claim.h"
+
+namespace leat::sigv4 {
+
+struct Rules {
+  // What this store calls its region. us-east-1 is taken as well: it is what clients sign with
+  // that were told none.
+  std::string region = "us-east-1";
+  std::string service = "s3";
+  std::chrono::seconds skew_max = std::chrono::minutes(15);
+};
+
+// Scope, time, and that everything is signed that must be: host, every x-amz-* header that is there
+// (else a stranger adds one to somebody's presigned URL), and Content-MD5.
+// Errors: AuthorizationHeaderMalformed or AuthorizationQueryParametersError (scope),
+// RequestTimeTooSkewed, AccessDenied (expired, not valid yet, unsigned headers).
+S3Status check_rules(const Request& request, const Claim& claim, const Rules& rules, WallTime now);
+
+// Errors: SignatureDoesNotMatch, with both texts that were compared.
+S3Status verify(const Request& request, const Claim& claim, const SigningKey& key);
+
+std::unexpected<S3Error> unknown_key(const Claim& claim);
+
+// The signatures that the chunks of the body must have.
+// Requires: verify() succeeded with the same claim and key.
+ChunkChain chunk_chain(const Claim& claim, const SigningKey& key);
+
+}  // namespace leat::sigv4
