@@ -1,4 +1,5 @@
-// Requests that botocore signed (tests/golden/sigv4) are verified, and none of them after a change.
+// Requests that botocore signed (tests/golden/sigv4) are verified, and none of them after a change;
+// bodies that it framed are read.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -6,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/encoding.h"
+#include "s3body/body_fixture_test.h"
 #include "sigv4/fixture_test.h"
 
 namespace leat::sigv4 {
@@ -16,6 +19,7 @@ struct Golden {
   std::string region{};
   std::string secret{};
   std::vector<Sent> requests{};
+  std::vector<nlohmann::json> rows{};
 };
 
 Sent sent_from(const nlohmann::json& row) {
@@ -26,34 +30,41 @@ Sent sent_from(const nlohmann::json& row) {
               fields);
 }
 
-Golden read_golden() {
-  std::ifstream file(std::string(LEAT_GOLDEN_FOLDER) + "/sigv4/requests.jsonl");
+Golden read_golden(const std::string& name) {
+  std::ifstream file(std::string(LEAT_GOLDEN_FOLDER) + "/sigv4/" + name);
   std::string line;
   std::getline(file, line);
   const auto head = nlohmann::json::parse(line);
   Golden golden{.now = at(head.at("now").get<std::string>()),
                 .region = head.at("region"),
                 .secret = head.at("secret")};
-  while (std::getline(file, line))
-    golden.requests.push_back(sent_from(nlohmann::json::parse(line)));
+  while (std::getline(file, line)) {
+    golden.rows.push_back(nlohmann::json::parse(line));
+    golden.requests.push_back(sent_from(golden.rows.back()));
+  }
   return golden;
+}
+
+// The verified claim, or why there is none.
+S3Result<Claim> judge(const Golden& golden, const Request& request) {
+  LEAT_TRY(std::optional<Claim> claim, claim_of(request));
+  if (!claim) return refuse(S3Code::access_denied, "anonymous");
+  LEAT_DO(check_rules(request, *claim, Rules{.region = golden.region}, golden.now));
+  LEAT_DO(verify(request, *claim, derive_key(golden.secret, claim->scope)));
+  return *std::move(claim);
 }
 
 class SigV4Golden : public testing::Test {
  protected:
   std::string verdict(const Request& request) const {
-    const auto claim = claim_of(request);
-    if (!claim || !*claim) return "no claim";
-    const Rules rules{.region = golden_.region};
-    const auto allowed = check_rules(request, **claim, rules, golden_.now);
-    if (!allowed) return std::string(s3error::text_of(allowed.error().code));
-    const SigningKey key = derive_key(golden_.secret, (*claim)->scope);
-    const auto verified = sigv4::verify(request, **claim, key);
-    if (!verified) return verified.error().details.at(3).second;  // the canonical request
-    return "ok";
+    const auto claim = judge(golden_, request);
+    if (claim) return "ok";
+    // A mismatch shows the canonical request last.
+    const auto& details = claim.error().details;
+    return details.empty() ? claim.error().message : details.back().second;
   }
 
-  Golden golden_ = read_golden();
+  Golden golden_ = read_golden("requests.jsonl");
 };
 
 TEST_F(SigV4Golden, WhatBotocoreSignedVerifies) {
@@ -73,6 +84,35 @@ TEST_F(SigV4Golden, NoChangedRequestVerifies) {
     request = sent.request();
     request.headers.push_back({.name = "x-amz-meta-0", .value = "added"});
     EXPECT_NE(verdict(request), "ok") << sent.head().target;
+  }
+}
+
+S3Result<s3body::BodyDigests> receive(const Golden& golden, const Sent& sent,
+                                      std::string_view body) {
+  const Request request = sent.request();
+  LEAT_TRY(const Claim claim, judge(golden, request));
+  const s3body::HttpFraming framing{.content_length = sent.head().content_length,
+                                    .chunked = sent.head().chunked};
+  LEAT_TRY(auto plan, s3body::plan_upload(request, claim.payload, framing));
+  LEAT_TRY(auto reader,
+           s3body::BodyReader::create(std::move(plan),
+                                      chunk_chain(claim, derive_key(golden.secret, claim.scope))));
+  std::string object;
+  LEAT_DO(s3body::push_all(reader, body, 1000, object));
+  return reader.finish();
+}
+
+TEST(SigV4GoldenUploads, BodiesOfBoto3AreReadAndChecked) {
+  const Golden golden = read_golden("uploads.jsonl");
+  ASSERT_GE(golden.rows.size(), 16U);
+  for (std::size_t i = 0; i < golden.rows.size(); ++i) {
+    const auto body = from_base64(golden.rows[i].at("body").get<std::string>()).value();
+    const auto digests = receive(golden, golden.requests[i], as_text(body));
+    ASSERT_TRUE(digests) << i << digests.error().message;
+    EXPECT_EQ(to_hex(digests->md5), golden.rows[i].at("md5").get<std::string>()) << i;
+    if (body.empty()) continue;
+    const std::string_view cut = as_text(body).substr(1);
+    EXPECT_FALSE(receive(golden, golden.requests[i], cut)) << i;
   }
 }
 

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/error.h"
+#include "base/result.h"
 
 namespace leat::s3error {
 

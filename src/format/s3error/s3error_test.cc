@@ -4,8 +4,6 @@
 
 #include <set>
 
-#include "base/result.h"
-
 namespace leat::s3error {
 namespace {
 
