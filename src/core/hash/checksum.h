@@ -19,9 +19,9 @@ namespace leat::hash {
 
 enum class ChecksumAlgorithm : std::uint8_t { crc32, crc32c, crc64nvme, sha1, sha256 };
 
-constexpr std::array kChecksumAlgorithms = {ChecksumAlgorithm::crc32, ChecksumAlgorithm::crc32c,
-                                            ChecksumAlgorithm::crc64nvme, ChecksumAlgorithm::sha1,
-                                            ChecksumAlgorithm::sha256};
+inline constexpr std::array kChecksumAlgorithms = {
+    ChecksumAlgorithm::crc32, ChecksumAlgorithm::crc32c, ChecksumAlgorithm::crc64nvme,
+    ChecksumAlgorithm::sha1, ChecksumAlgorithm::sha256};
 
 std::string_view word_of(ChecksumAlgorithm algorithm);    // "CRC64NVME"
 std::string_view header_of(ChecksumAlgorithm algorithm);  // "x-amz-checksum-crc64nvme"

@@ -11,12 +11,12 @@
 
 namespace leat::hash {
 
-template <class Word, Word kPolynomial>
+template <class Word, Word Polynomial>
 struct CrcMath {
   static constexpr Word kOne = Word{1} << (std::numeric_limits<Word>::digits - 1);  // x^0
 
   static constexpr Word times_x(Word a) {
-    return static_cast<Word>(a >> 1 ^ ((a & 1) != 0 ? kPolynomial : 0));
+    return static_cast<Word>(a >> 1 ^ ((a & 1) != 0 ? Polynomial : 0));
   }
 
   static constexpr Word multiply(Word a, Word b) {

@@ -44,11 +44,11 @@ class DigestState {
   DigestKind kind_;
 };
 
-template <DigestKind kind, std::size_t size>
+template <DigestKind Kind, std::size_t Size>
 class Digest {
  public:
-  static constexpr std::size_t kSize = size;
-  using Value = std::array<std::byte, size>;
+  static constexpr std::size_t kSize = Size;
+  using Value = std::array<std::byte, Size>;
 
   void update(Bytes bytes) { state_.update(bytes); }
 
@@ -66,7 +66,7 @@ class Digest {
   }
 
  private:
-  DigestState state_{kind};
+  DigestState state_{Kind};
 };
 
 using Md5 = Digest<DigestKind::md5, 16>;

@@ -2,6 +2,8 @@
 
 #include <array>
 #include <charconv>
+#include <memory>
+#include <utility>
 
 #include "xml/unicode.h"
 
@@ -30,8 +32,9 @@ bool is_character_reference(std::string_view reference) {
   const bool hexadecimal = reference.starts_with('x');
   if (hexadecimal) reference.remove_prefix(1);
   std::uint32_t value = 0;
-  const char* const end = reference.data() + reference.size();
-  const auto parsed = std::from_chars(reference.data(), end, value, hexadecimal ? 16 : 10);
+  const char* const begin = std::to_address(reference.begin());
+  const char* const end = std::to_address(reference.end());
+  const auto parsed = std::from_chars(begin, end, value, hexadecimal ? 16 : 10);
   if (parsed.ec != std::errc() || parsed.ptr != end) return false;
   return value != 0 && (value < 0x20 || is_xml_char(value));
 }

@@ -84,7 +84,7 @@ inline Decoded decode_in_pieces(const ChunkFraming& framing, std::optional<Chunk
 }
 
 // Decodes at once and in pieces of 1 and 7 bytes, which must not make a difference.
-inline Decoded decode(const ChunkFraming& framing, std::optional<ChunkChain> chain,
+inline Decoded decode(const ChunkFraming& framing, const std::optional<ChunkChain>& chain,
                       std::string_view text) {
   const Decoded whole =
       decode_in_pieces(framing, chain, text, std::max<std::size_t>(text.size(), 1));

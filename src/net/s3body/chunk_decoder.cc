@@ -15,10 +15,10 @@ constexpr std::string_view kSignatureWord = "chunk-signature=";
 constexpr std::string_view kTrailerSignature = "x-amz-trailer-signature";
 constexpr std::size_t kSizeDigitsMax = 16;
 
-std::unexpected<S3Error> malformed(std::string why) {
+std::unexpected<S3Error> malformed(const std::string& why) {
   return refuse(S3Code::invalid_request, "The aws-chunked body is malformed: " + why);
 }
-std::unexpected<S3Error> malformed_trailer(std::string why) {
+std::unexpected<S3Error> malformed_trailer(const std::string& why) {
   return refuse(S3Code::malformed_trailer,
                 "The request contained trailing data that was not well-formed or did not conform "
                 "to our published schema: " +

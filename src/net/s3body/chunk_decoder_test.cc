@@ -81,12 +81,14 @@ TEST(ChunkDecoder, Abuse19AChunkWithoutItsSignature) {
        {std::string("2000"), std::string("2000;"), "2000;signature=" + signature,
         "2000;chunk-signature" + signature, "2000 ;chunk-signature=" + signature,
         "2000; chunk-signature=" + signature}) {
-    const std::string text = head + "\r\n" + kBig + "\r\n";
+    std::string text = head;
+    text.append("\r\n").append(kBig).append("\r\n");
     EXPECT_EQ(decode(signed_framing(8192), chain_from(kSeed), text).verdict, "InvalidRequest")
         << head;
   }
   for (const std::string& value : {std::string(), signature, signature + "0", signature + ";x=1"}) {
-    const std::string text = "2000;chunk-signature=" + value + "\r\n" + kBig + "\r\n";
+    std::string text = "2000;chunk-signature=" + value;
+    text.append("\r\n").append(kBig).append("\r\n");
     EXPECT_EQ(decode(signed_framing(8192), chain_from(kSeed), text).verdict,
               "SignatureDoesNotMatch")
         << value;

@@ -39,6 +39,7 @@ class Sent {
   }
 
   const http1::RequestHead& head() const { return parts_->head; }
+  // Lifetime: views into this object.
   Request request() const { return request_of(parts_->head).value(); }
 
  private:

@@ -30,8 +30,7 @@ TEST(SigV4Vectors, PutWithStorageClass) {
       "PUT /test%24file.text",
       {kHost, "Date: Fri, 24 May 2013 00:00:00 GMT", kDate,
        "x-amz-storage-class: REDUCED_REDUNDANCY",
-       "x-amz-content-sha256: "
-       "44ce7dd67c959e0d3524ffac1771dfbba87d2b6b4b4e99e42034a8b803f8b072",
+       "x-amz-content-sha256: 44ce7dd67c959e0d3524ffac1771dfbba87d2b6b4b4e99e42034a8b803f8b072",
        authorization("date;host;x-amz-content-sha256;x-amz-date;x-amz-storage-class",
                      "98ad721746da40c64f1a55b78f14c238d841ea1380cd77a1b5971af0ece108bd")});
   EXPECT_EQ(Judge().verdict(sent), "ok");
@@ -94,9 +93,9 @@ TEST(Canonical, Abuse12QueriesAreDecodedEncodedAndSorted) {
 }
 
 TEST(Canonical, Abuse12HeaderValuesAreTrimmedFoldedAndJoined) {
-  const Request request = Sent("GET /", {kHost, "X-Amz-Meta-A:   a  b \t c  ", "x-amz-meta-b: 1",
-                                         "Other: x", "X-AMZ-META-B: 2, 3", "x-amz-meta-c:"})
-                              .request();
+  const Sent sent("GET /", {kHost, "X-Amz-Meta-A:   a  b \t c  ", "x-amz-meta-b: 1", "Other: x",
+                            "X-AMZ-META-B: 2, 3", "x-amz-meta-c:"});
+  const Request request = sent.request();
   EXPECT_EQ(canonical_value(request, "x-amz-meta-a"), "a b c");
   EXPECT_EQ(canonical_value(request, "x-amz-meta-b"), "1,2, 3");
   EXPECT_EQ(canonical_value(request, "x-amz-meta-c"), "");

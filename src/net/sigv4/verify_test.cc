@@ -12,7 +12,7 @@ class Upload {
   Signer signer{.access_key = std::string(kAccessKey), .secret = std::string(kSecret)};
   std::string signed_at = std::string(kThen);
 
-  explicit Upload(std::vector<std::string> fields = {"Host: h", "x-amz-acl: private"})
+  explicit Upload(const std::vector<std::string>& fields = {"Host: h", "x-amz-acl: private"})
       : sent_("PUT /b/k?partNumber=1", fields), request_(sent_.request()) {}
 
   Request& sign() {
