@@ -34,7 +34,8 @@ WRAPPED = {
     "boost/": {"rt", "io"},
     "liburing": {"io"},
     "isa-l/": {"hash"},
-    "openssl/": {"hash", "tls"},  # digests; connections
+    "openssl/": {"hash", "tls"},
+    "openssl/ssl": {"tls"},  # libssl; libcrypto's digests are what core/hash wraps
     "pugixml": {"xml"},
     "rocksdb/": {"kv"},
     "toml++/": {"config"},

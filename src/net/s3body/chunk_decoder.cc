@@ -208,8 +208,9 @@ S3Status ChunkDecoder::end_trailers() {
 }
 
 S3Status ChunkDecoder::finish() const {
-  if (state_ == State::ended && line_.empty()) return {};
-  return incomplete("The aws-chunked body ends too early.");
+  if (state_ != State::ended) return incomplete("The aws-chunked body ends too early.");
+  if (!line_.empty()) return malformed("something follows its end.");
+  return {};
 }
 
 }  // namespace leat::s3body

@@ -64,7 +64,7 @@ class ChunkDecoder {
   S3Result<Step> step(Bytes input);
 
   // The HTTP body has ended: so must this one have.
-  // Errors: IncompleteBody.
+  // Errors: IncompleteBody, InvalidRequest (half a line after its end).
   S3Status finish() const;
 
   // The announced trailers with their values. Requires: finish() succeeded.

@@ -142,6 +142,7 @@ TEST(ChunkDecoder, Abuse25MalformedFraming) {
       "5\r\nhello\r\n0\n\r\n",
       "5\r\nhello\r\n0\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
       "5\r\nhello\r\n0\r\n\r\nx\n",
+      "5\r\nhello\r\n0\r\n\r\nx",
       "5\r\nhello\r\n0\r\n\r\n\r\n\r\n",
       "5\r\nhello\r\n0\r\n\r\n\n",
       "5\r\r\nhello\r\n0\r\n\r\n",

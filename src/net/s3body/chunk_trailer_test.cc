@@ -73,6 +73,9 @@ TEST(ChunkTrailers, Abuse23NotAnnouncedAbsentTwiceOrMalformed) {
   EXPECT_EQ(decode_unsigned("x-amz-checksum-crc32c:mnG7TA==" + end).verdict,
             "MalformedTrailerError");
   EXPECT_EQ(decode_unsigned(kTrailer + "\r\n" + kTrailer + end).verdict, "MalformedTrailerError");
+  EXPECT_EQ(
+      decode_unsigned(kTrailer + "\r\n" + kTrailer + end, {kName, "x-amz-checksum-sha1"}).verdict,
+      "MalformedTrailerError");
   EXPECT_EQ(decode_unsigned(kTrailer + "\r\nx-amz-meta-a:b" + end).verdict,
             "MalformedTrailerError");
   EXPECT_EQ(decode_unsigned("nonsense" + end).verdict, "MalformedTrailerError");
