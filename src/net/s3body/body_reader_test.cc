@@ -143,14 +143,13 @@ TEST(BodyReader, TakesTheStreamedUploadOfTheAwsExample) {
                             "x-amz-decoded-content-length;x-amz-storage-class",
                             "4f232c4386841ef735655705268965c44a0e4690baa4adea153f7db9fa80a0a9")});
   const auto request = sent.request();
-  const auto claim = sigv4::Judge()(request);
-  ASSERT_TRUE(claim) << claim.error().message;
+  const auto identity = sigv4::Judge()(request);
+  ASSERT_TRUE(identity) << identity.error().message;
   const HttpFraming framing{.content_length = sent.head().content_length,
                             .chunked = sent.head().chunked};
-  auto plan = plan_upload(request, claim->payload, framing);
+  auto plan = plan_upload(request, identity->claim.payload, framing);
   ASSERT_TRUE(plan);
-  const auto key = derive_key(sigv4::kSecret, claim->scope);
-  const ChunkChain chain = sigv4::chunk_chain(*claim, key);
+  const ChunkChain& chain = identity->chain;
   auto reader = BodyReader::create(*std::move(plan), chain);
   std::string object;
   const std::string body = signed_body(chain, {std::string(65536, 'a'), std::string(1024, 'a')});

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "http1/request_head.h"
+#include "sigv4/authenticator.h"
 #include "sigv4/timestamp.h"
-#include "sigv4/verify.h"
 
 namespace leat::sigv4 {
 
@@ -54,21 +54,22 @@ class Sent {
 struct Judge {
   Rules rules{};
   WallTime now = at(kThen);
+  std::string access_key = std::string(kAccessKey);
   std::string secret = std::string(kSecret);
 
-  S3Result<Claim> operator()(const Request& request) const {
-    LEAT_TRY(std::optional<Claim> claim, claim_of(request));
-    if (!claim) return refuse(S3Code::access_denied, "anonymous");
-    LEAT_DO(check_rules(request, *claim, rules, now));
-    if (claim->access_key != kAccessKey) return unknown_key(*claim);
-    LEAT_DO(verify(request, *claim, derive_key(secret, claim->scope)));
-    return *std::move(claim);
+  S3Result<Identity> operator()(const Request& request) const {
+    Authenticator authenticator(rules, [this](std::string_view key) {
+      return key == access_key ? std::optional(secret) : std::nullopt;
+    });
+    LEAT_TRY(std::optional<Identity> identity, authenticator.authenticate(request, now));
+    if (!identity) return refuse(S3Code::access_denied, "anonymous");
+    return *std::move(identity);
   }
 
   // "ok", or the code of the refusal.
   std::string verdict(const Request& request) const {
-    const auto claim = (*this)(request);
-    return claim ? "ok" : std::string(s3error::text_of(claim.error().code));
+    const auto identity = (*this)(request);
+    return identity ? "ok" : std::string(s3error::text_of(identity.error().code));
   }
   std::string verdict(const Sent& sent) const { return verdict(sent.request()); }
 };

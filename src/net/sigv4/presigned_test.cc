@@ -128,7 +128,7 @@ TEST(Presigned, Abuse04HostMustBeSigned) {
 TEST(Presigned, ThePayloadIsUnsignedUnlessTheQuerySaysMore) {
   const std::string hash(kEmptyHash);
   const Sent unsigned_one("GET /b/k?" + presigned(), {"Host: h"});
-  EXPECT_EQ(Judge()(unsigned_one.request())->payload.kind, PayloadKind::unsigned_plain);
+  EXPECT_EQ(Judge()(unsigned_one.request())->claim.payload.kind, PayloadKind::unsigned_plain);
   const Sent hashed("GET /b/k?" + presigned() + "&X-Amz-Content-Sha256=" + hash, {"Host: h"});
   EXPECT_EQ(claim_of(hashed.request()).value()->payload.kind, PayloadKind::hashed);
   const Sent torn("GET /b/k?" + presigned() + "&X-Amz-Content-Sha256=" + hash,

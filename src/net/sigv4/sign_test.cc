@@ -40,9 +40,9 @@ TEST(Sign, TheSessionTokenIsSentAndSigned) {
   signer.session_token = "token/with+signs=";
   const Sent sent("GET /b/k", {"Host: h"});
   const Signed complete(sent, signer);
-  const auto claim = Judge()(complete.request());
-  ASSERT_TRUE(claim);
-  EXPECT_EQ(claim->security_token, "token/with+signs=");
+  const auto identity = Judge()(complete.request());
+  ASSERT_TRUE(identity);
+  EXPECT_EQ(identity->claim.security_token, "token/with+signs=");
 }
 
 TEST(Sign, AnotherSecretDoesNotVerify) {
@@ -68,10 +68,10 @@ TEST(Presign, WhatIsPresignedVerifies) {
   const std::vector<std::string> fields = {"Host: h:9000", "x-amz-meta-a: b"};
   const Sent sent("PUT /b/k%20x?versionId=1&uploads", fields);
   const std::string query = presign_query(sent.request(), signer, std::chrono::days(7), at(kThen));
-  const auto claim = Judge()(Sent("PUT /b/k%20x?" + query, fields).request());
-  ASSERT_TRUE(claim) << claim.error().message;
-  EXPECT_EQ(claim->security_token, "a/b+c=");
-  EXPECT_EQ(claim->place, Place::query);
+  const auto identity = Judge()(Sent("PUT /b/k%20x?" + query, fields).request());
+  ASSERT_TRUE(identity) << identity.error().message;
+  EXPECT_EQ(identity->claim.security_token, "a/b+c=");
+  EXPECT_EQ(identity->claim.place, Place::query);
 }
 
 }  // namespace

@@ -126,8 +126,4 @@ std::unexpected<S3Error> unknown_key(const Claim& claim) {
   return refusal;
 }
 
-ChunkChain chunk_chain(const Claim& claim, const SigningKey& key) {
-  return {key, claim.timestamp, claim.scope, claim.signature};
-}
-
 }  // namespace leat::sigv4

@@ -1,14 +1,7 @@
-// Whether a claim holds: the rules that need no secret, then the signature.
+// Whether a claim holds: the rules that need no secret, then the signature. authenticator.h puts
+// them in order; nothing else should call them.
 //
-//   LEAT_TRY(const Request request, request_of(head));
-//   LEAT_TRY(const std::optional<Claim> claim, claim_of(request));
-//   if (!claim) …anonymous…
-//   LEAT_DO(check_rules(request, *claim, rules, clock.wall()));
-//   const auto secret = …look up claim->access_key…;
-//   if (!secret) return unknown_key(*claim);
-//   LEAT_DO(verify(request, *claim, keys.get(claim->access_key, *secret, claim->scope)));
-//
-// Pure: time is an argument. The caller authorises afterwards; nobody is allowed anything here.
+// Pure: time is an argument.
 #pragma once
 
 #include <chrono>
@@ -37,9 +30,5 @@ S3Status check_rules(const Request& request, const Claim& claim, const Rules& ru
 S3Status verify(const Request& request, const Claim& claim, const SigningKey& key);
 
 std::unexpected<S3Error> unknown_key(const Claim& claim);
-
-// The signatures that the chunks of the body must have.
-// Requires: verify() succeeded with the same claim and key.
-ChunkChain chunk_chain(const Claim& claim, const SigningKey& key);
 
 }  // namespace leat::sigv4
