@@ -34,7 +34,9 @@ WRAPPED = {
     "boost/": {"rt", "io"},
     "liburing": {"io"},
     "isa-l/": {"hash"},
-    "openssl/": {"tls"},
+    "openssl/": {"hash", "tls"},
+    "openssl/ssl": {"tls"},  # libssl; libcrypto's digests are what core/hash wraps
+    "pugixml": {"xml"},
     "rocksdb/": {"kv"},
     "toml++/": {"config"},
     "CLI/": {"leat"},

@@ -75,6 +75,7 @@ def test_layers_pass_a_tree_that_declares_what_it_includes(tree, run):
         ({"src/net/http1/parser_test.cc": '#include "folder/x.h"\n'}, "declare leat::folder"),
         ({"src/net/http1/parser.cc": "#include <boost/asio/post.hpp>\n"}, "only io and rt may"),
         ({"src/net/http1/parser.cc": "#include <openssl/ssl.h>\n"}, "only tls may"),
+        ({"src/net/http1/parser.cc": "#include <openssl/evp.h>\n"}, "only hash and tls may"),
         ({"src/net/http1/lost.cc": ""}, "add http1/lost.cc to src/net/CMakeLists.txt"),
         ({"src/net/pool/pool.h": ""}, "folder net/pool is no module"),
         ({"src/extras/pool/pool.h": ""}, "src/extras is no layer"),
