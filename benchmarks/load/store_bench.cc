@@ -124,10 +124,10 @@ rt::Task<void> get_one(Loop& loop, std::uint64_t number) {
   const volume::ByteRange all{.offset = 0, .length = found.version.size_bytes};
   LEAT_CO_TRY(const store::Body body, co_await loop.store().read(found, all));
   const auto* content = std::get_if<volume::Content>(&body);
-  if (content == nullptr || !is_stamped(**content, number)) {
+  if (content == nullptr || !is_stamped(as_text(content->bytes), number)) {
     co_return fail(Errc::corrupt, fmt::format("object {} has wrong bytes", number));
   }
-  loop.count(1, (*content)->size(), start);
+  loop.count(1, content->bytes.size(), start);
   co_return Status{};
 }
 

@@ -193,7 +193,8 @@ std::string StoreWorld::get(const record::ObjectKey& object) {
 
 rt::Task<std::string> StoreWorld::read_task(store::Found found, volume::ByteRange range) {
   LEAT_CO_TRY(store::Body body, co_await shard_store_->read(found, range));
-  if (const auto* content = std::get_if<volume::Content>(&body)) co_return **content;
+  if (const auto* content = std::get_if<volume::Content>(&body))
+    co_return std::string(as_text(content->bytes));
   const auto& source = std::get<std::unique_ptr<store::ObjectStream>>(body);
   std::string all;
   for (;;) {

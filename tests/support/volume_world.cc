@@ -161,7 +161,7 @@ Result<std::string> VolumeWorld::read(const record::Version& version, volume::By
 rt::Task<std::string> VolumeWorld::read_task(record::Version version, volume::ByteRange range) {
   if (volume::is_small(version)) {
     LEAT_CO_TRY(const auto content, co_await reader_->read_small(version, range));
-    co_return *content;
+    co_return std::string(as_text(content.bytes));
   }
   LEAT_CO_TRY(const auto source, co_await reader_->open_files(version, range));
   std::string all;

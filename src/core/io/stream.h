@@ -57,6 +57,10 @@ class Stream {
                                             std::size_t length) = 0;
   virtual bool can_send_file() const = 0;
 
+  // While it is set, the kernel sends full frames only: for bytes that come by the megabyte. What
+  // is left goes out when it is taken off. A hint: errors show in what is sent.
+  virtual void set_corked(bool /*corked*/) {}
+
   // Returns when the last attempt that would have blocked may go on.
   // Errors: the code given to interrupt(); closed.
   virtual rt::Task<void> wait(Interest interest) = 0;
@@ -69,6 +73,18 @@ class Stream {
 
   virtual const Address& peer() const = 0;
   virtual bool is_encrypted() const = 0;
+};
+
+// Corks a stream for a while. Lifetime: the stream outlives it.
+class Corked {
+ public:
+  explicit Corked(Stream& stream) : stream_(stream) { stream_.set_corked(true); }
+  ~Corked() { stream_.set_corked(false); }
+  Corked(const Corked&) = delete;
+  Corked& operator=(const Corked&) = delete;
+
+ private:
+  Stream& stream_;
 };
 
 // Takes `count` bytes off the front of the pieces and returns what is left, without empty pieces at

@@ -146,6 +146,19 @@ TEST_F(TcpTest, BytesHeldBackForMoreGoOutWithTheNext) {
   EXPECT_EQ(run_task(shard, receive_all(*pair.client)).value(), "head body");
 }
 
+TEST_F(TcpTest, WhatACorkHeldBackGoesOutWhenItIsTakenOff) {
+  const Pair pair = connect();
+  const Bytes piece = as_bytes("little");
+  std::array<std::byte, 16> target{};
+  {
+    const Corked corked(*pair.client);
+    EXPECT_EQ(pair.client->try_write(std::span(&piece, 1), Flush::now).value(), 6U);
+    EXPECT_EQ(pair.server->try_read(target).error().code(), Errc::would_block);
+  }
+  EXPECT_TRUE(run_task(shard, pair.server->wait(Interest::read)));
+  EXPECT_EQ(pair.server->try_read(target).value(), 6U);
+}
+
 TEST_F(TcpTest, AFileIsSentByteForByte) {
   TempFolder folder;
   std::string text(5'000'001, '?');

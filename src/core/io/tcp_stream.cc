@@ -1,5 +1,7 @@
 #include "io/tcp_stream.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 
@@ -44,6 +46,11 @@ Result<std::size_t> TcpStream::try_write(std::span<const Bytes> pieces, Flush fl
     if (n >= 0) return static_cast<std::size_t>(n);
     if (errno != EINTR) return fail(socket_error(errno, "send"));
   }
+}
+
+void TcpStream::set_corked(bool corked) {
+  const int value = corked ? 1 : 0;
+  ::setsockopt(descriptor(), IPPROTO_TCP, TCP_CORK, &value, sizeof(value));
 }
 
 Result<std::size_t> TcpStream::try_send_file(const File& file, std::uint64_t offset,

@@ -21,6 +21,7 @@ class TcpStream final : public Stream {
   Result<std::size_t> try_send_file(const File& file, std::uint64_t offset,
                                     std::size_t length) override;
   bool can_send_file() const override { return true; }
+  void set_corked(bool corked) override;
   rt::Task<void> wait(Interest interest) override;
   void interrupt(Errc reason) override;
   void finish_writing() override;

@@ -178,9 +178,9 @@ Result<std::optional<std::string>> Kv::Engine::get(std::string_view key,
                                                    rocksdb::ReadTier tier) const {
   rocksdb::ReadOptions options;
   options.read_tier = tier;
-  std::string value;
-  const rocksdb::Status found = db->Get(options, to_slice(key), &value);
-  if (found.ok()) return std::optional(std::move(value));
+  rocksdb::PinnableSlice value;
+  const rocksdb::Status found = db->Get(options, db->DefaultColumnFamily(), to_slice(key), &value);
+  if (found.ok()) return std::optional<std::string>(std::in_place, value.data(), value.size());
   if (found.IsNotFound()) return std::optional<std::string>();
   return fail(to_error(found));
 }

@@ -25,14 +25,17 @@ std::shared_ptr<rocksdb::TableFactory> make_table_factory(
     const std::shared_ptr<rocksdb::Cache>& cache) {
   rocksdb::BlockBasedTableOptions table;
   table.block_cache = cache;
-  table.block_size = 8 * kKiB;
+  table.block_size = 4 * kKiB;
+  // A lookup finds its place in a block by a hash, not by halving.
+  table.data_block_index_type = rocksdb::BlockBasedTableOptions::kDataBlockBinaryAndHash;
   // The kind of checksum is a number in a file's footer, which has no checksum itself. No single
   // flipped bit makes 3 a 0, which would be "none".
   table.checksum = rocksdb::kxxHash64;
   table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
-  // Indexes and filters count as cached blocks, so that memory has one bound.
+  // Indexes and filters count as cached blocks, so that memory has one bound, but stay as long as
+  // their table is open: about 2 bytes an object, and each lookup is spared two in the cache.
   table.cache_index_and_filter_blocks = true;
-  table.pin_l0_filter_and_index_blocks_in_cache = true;
+  table.metadata_cache_options.unpartitioned_pinning = rocksdb::PinningTier::kAll;
   return std::shared_ptr<rocksdb::TableFactory>(rocksdb::NewBlockBasedTableFactory(table));
 }
 
@@ -82,7 +85,8 @@ rocksdb::Options make_options(const KvOptions& wanted,
   run_little(options);
   options.table_factory = make_table_factory(cache);
   options.compression = rocksdb::kLZ4Compression;
-  options.max_open_files = 256;
+  // All tables stay open: there are few, of 64 MiB each.
+  options.max_open_files = -1;
   options.level_compaction_dynamic_level_bytes = true;
   // One table that takes changes and one that is being flushed.
   options.max_write_buffer_number = 2;

@@ -204,7 +204,7 @@ rt::Task<record::Version> ShardStore::copy(const Found& from, record::ObjectKey 
   const volume::ByteRange all{.offset = 0, .length = from.version.size_bytes};
   LEAT_CO_TRY(Body body, co_await read(from, all));
   Bytes piece;
-  if (const auto* content = std::get_if<volume::Content>(&body)) piece = as_bytes(**content);
+  if (const auto* content = std::get_if<volume::Content>(&body)) piece = content->bytes;
   auto* source = std::get_if<std::unique_ptr<ObjectStream>>(&body);
   MutableBytes room;
   std::size_t filled = 0;
@@ -239,7 +239,7 @@ rt::Task<record::Version> ShardStore::set_attributes(const Found& found,
   if (volume::is_small(found.version)) {
     const volume::ByteRange all{.offset = 0, .length = found.version.size_bytes};
     LEAT_CO_TRY(content, co_await door->reader().read_small(found.version, all));
-    fresh.data = record::sum_blocks({as_bytes(*content)});
+    fresh.data = record::sum_blocks({content.bytes});
   }
   auto revised = change<record::Version>(
       found.object, door, [&fresh](volume::Volume& volume) { return volume.revise(fresh); });

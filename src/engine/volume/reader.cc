@@ -76,14 +76,15 @@ rt::Task<Content> VolumeReader::read_small(const record::Version& version, ByteR
   const std::uint64_t sums_bytes = record::block_count(version.size_bytes) * 4;
   // Checksums and data stand side by side: one read brings both, up to the last block wanted.
   const ByteRange blocks = widen(range, version.size_bytes);
-  auto content = std::make_shared<std::string>(sums_bytes + blocks.offset + blocks.length, '\0');
-  const MutableBytes target = std::as_writable_bytes(std::span(*content));
+  const std::size_t length = sums_bytes + blocks.offset + blocks.length;
+  const auto memory = std::make_shared_for_overwrite<std::byte[]>(length);
+  const MutableBytes target(memory.get(), length);
   auto got = file->try_read_at(place.offset, target);
   if (!got && got.error().code() == Errc::would_block) {
     got = co_await kit_.file_io.read_at(*file, place.offset, target);
   }
   if (!got) co_return fail(got.error());
-  const std::string_view sums = std::string_view(*content).substr(0, sums_bytes);
+  const std::string_view sums = as_text(Bytes(target).first(sums_bytes));
   const record::SummedData summed{.pieces = {}, .sums = std::string(sums)};
   const bool is_bound = *got == target.size() && summed.sums_crc() == place.sums_crc;
   const Status verified = is_bound ? record::verify_blocks(sums, Bytes(target).subspan(sums_bytes))
@@ -93,9 +94,8 @@ rt::Task<Content> VolumeReader::read_small(const record::Version& version, ByteR
                    fmt::format("segment {:016x} of {} at offset {}: {}", place.segment.value(),
                                volume_.folders().root(), place.offset, verified.error().detail()));
   }
-  content->erase(0, sums_bytes + range.offset);
-  content->resize(range.length);
-  co_return content;
+  co_return Content{.owner = memory,
+                    .bytes = Bytes(target).subspan(sums_bytes + range.offset, range.length)};
 }
 
 rt::Task<ObjectFilePtr> VolumeReader::open_file(record::FileExtent extent) {

@@ -24,7 +24,10 @@
 namespace leat::volume {
 
 // Verified bytes in memory.
-using Content = std::shared_ptr<const std::string>;
+struct Content {
+  std::shared_ptr<const void> owner{};
+  Bytes bytes{};
+};
 
 // A file of a large object, open, with its checksums.
 struct ObjectFile {

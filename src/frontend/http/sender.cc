@@ -95,6 +95,8 @@ rt::Task<void> Sender::send_file(const FileBody& body) {
 
 rt::Task<std::uint64_t> Sender::send_cached(const FileBody& body, std::uint64_t done,
                                             std::uint64_t window) {
+  std::optional<io::Corked> corked;
+  if (window >= kCorkMin) corked.emplace(stream_);
   std::uint64_t sent_here = 0;
   while (sent_here < window) {
     const std::uint64_t offset = body.offset + done + sent_here;

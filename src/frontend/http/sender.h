@@ -23,6 +23,9 @@ class Sender {
   static constexpr std::size_t kCallBytes = 8 * kMiB;
   // Pieces of a stream from this size on are sent by the kernel, if they can be.
   static constexpr std::size_t kSendFileMin = 32 * kKiB;
+  // From this size on it pays to let the kernel send full frames only: two calls more, but a
+  // quarter less of its time for a large file.
+  static constexpr std::uint64_t kCorkMin = 256 * kKiB;
   // How far one look at the page cache reaches.
   static constexpr std::uint64_t kWindowBytes = 8 * kMiB;
   // How long a cold read goes on before the page cache is looked at again.
