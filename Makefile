@@ -24,7 +24,7 @@ bench: setup ## list the benchmarks, or run one: make bench ARGS="http_get --qui
 fuzz: setup ## run the fuzzers for T seconds each (default 60), or some: ARGS="name…"
 	@tools/fuzz.sh $(T) $(ARGS)
 
-soak: setup ## ten minutes of mixed load under each sanitizer, then every fault
+soak: setup ## ten minutes of mixed load under each sanitizer, every fault, 200 000 model sequences
 	@tools/soak.sh
 
 debug: setup ## build with the address and undefined-behaviour sanitizers (build/asan)
