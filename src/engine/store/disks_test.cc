@@ -98,6 +98,76 @@ TEST_F(DisksTest, ADiskThatWasAwayAtOneStartIsNoticedAtTheNext) {
   EXPECT_EQ(rig_.arrival().doubles, 0U) << "settled once and for all";
 }
 
+// Each was started without the other: the lists have the same generation and differ.
+TEST_F(DisksTest, DisksThatRanApartAreSettledWhenTheyMeet) {
+  const std::string name = key_on(0);
+  ASSERT_TRUE(rig_.close());
+  rig_.unplug(0);
+  ASSERT_TRUE(rig_.open(Store::Missing::accepted));
+  world_.run_for(milliseconds(10));
+  ASSERT_TRUE(rig_.put(key(name), "without the first"));
+  ASSERT_TRUE(rig_.close());
+  rig_.plug(0);
+  rig_.unplug(1);
+  rig_.unplug(2);
+  ASSERT_TRUE(rig_.open(Store::Missing::accepted));
+  ASSERT_TRUE(rig_.close());
+  rig_.plug(1);
+  rig_.plug(2);
+  ASSERT_TRUE(rig_.open());
+  EXPECT_EQ(rig_.get(key(name)), "without the first");
+  EXPECT_EQ(copies(name), 1U);
+}
+
+TEST_F(DisksTest, AKeyThatThreeDisksHaveIsSettledAtOneStart) {
+  // Written on each disk while the others are away, the last one being the newest.
+  for (const std::size_t only : {1U, 2U, 0U}) {
+    ASSERT_TRUE(rig_.close());
+    for (std::size_t i = 0; i < 3; ++i)
+      i == only ? rig_.plug(i) : rig_.unplug(i);
+    ASSERT_TRUE(rig_.open(Store::Missing::accepted));
+    world_.run_for(milliseconds(10));
+    for (int i = 0; i < 5; ++i) {
+      ASSERT_TRUE(rig_.put(key("k" + std::to_string(i)), "by " + std::to_string(only)));
+    }
+  }
+  ASSERT_TRUE(rig_.close());
+  for (std::size_t i = 0; i < 3; ++i)
+    rig_.plug(i);
+  ASSERT_TRUE(rig_.open());
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_EQ(rig_.get(key("k" + std::to_string(i))), "by 0");
+    EXPECT_EQ(copies("k" + std::to_string(i)), 1U);
+  }
+}
+
+TEST_F(DisksTest, ADiskThatHangsDoesNotStopTheOthersForGood) {
+  const std::string stuck = key_on(0);
+  const std::string other = key_on(2);
+  // A change that takes a minute is under way on disk 0.
+  rig_.disk(0).faults().add({.call = sim::DiskCall::sync,
+                             .effect = sim::FaultEffect::delay,
+                             .delay = std::chrono::minutes(1),
+                             .nth = 1,
+                             .path_part = "segments"});
+  bool is_answered = false;
+  world_.shard().spawn(
+      [](test::StoreWorld& rig, record::ObjectKey object, bool& done) -> rt::Task<void> {
+        LEAT_CO_TRY(auto put, co_await rig.store().begin_put(std::move(object), 0));
+        const auto finished = co_await put->finish({});
+        done = finished.has_value();
+        co_return Status{};
+      }(rig_, key(stuck), is_answered),
+      [](const Status&) {});
+  world_.run_for(milliseconds(50));
+  ASSERT_FALSE(is_answered);
+  EXPECT_EQ(error_of(remove(0)), Errc::unavailable) << "after a while it gives up";
+  EXPECT_TRUE(rig_.put(key(other), "goes on"));
+  world_.run_for(std::chrono::minutes(2));
+  EXPECT_TRUE(is_answered);
+  EXPECT_TRUE(remove(0));
+}
+
 TEST_F(DisksTest, ABucketThatWasMadeMeanwhileIsOnTheDiskThatReturns) {
   ASSERT_TRUE(remove(0));
   const record::BucketId made = rig_.make_bucket("made");
@@ -214,6 +284,24 @@ TEST_F(DisksTest, APutWhoseDiskGoesIsRefusedAndLeavesNothing) {
   put->reset();
   world_.run_for(seconds(1));
   EXPECT_TRUE(is_out);
+  ASSERT_TRUE(add(1));
+  EXPECT_EQ(rig_.get(key(name)), "this is " + name);
+}
+
+TEST_F(DisksTest, FilesOfABrokenPutAreFinishedBeforeTheirDiskGoes) {
+  const std::string name = key_on(1);
+  auto put = rig_.run(rig_.store().begin_put(key(name), 10 * kMiB));
+  ASSERT_TRUE(put);
+  // Several files of 128 KiB are on their way when the client leaves.
+  for (int i = 0; i < 10; ++i) {
+    const auto room = rig_.run((*put)->next_buffer());
+    ASSERT_TRUE(room);
+    (*put)->commit(room->size());
+  }
+  world_.shard().spawn(rig_.remove_disk("d1", Duration{}, world_.shard()), [](const Status&) {});
+  put->reset();
+  world_.run_for(seconds(5));
+  EXPECT_FALSE(rig_.is_open(1));
   ASSERT_TRUE(add(1));
   EXPECT_EQ(rig_.get(key(name)), "this is " + name);
 }

@@ -35,9 +35,8 @@ Status Door::check_patience() const {
   return {};
 }
 
-rt::Task<void> Door::close(io::Clock& clock, Duration patience) {
+rt::Task<void> Door::close(io::Clock& clock, Instant end) {
   gate_.begin_close();
-  const Instant end = clock.now() + patience;
   while (gate_.inside() > 0 && clock.now() < end) {
     const Instant wake = std::min(end, clock.now() + kNap);
     LEAT_CO_DO(co_await clock.sleep_until(wake));

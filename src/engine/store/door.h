@@ -35,8 +35,8 @@ class Door {
   // Errors: unavailable, when those inside are to break off.
   Status check_patience() const;
 
-  // Returns when everybody has left. Who is still inside after `patience` is asked to break off.
-  rt::Task<void> close(io::Clock& clock, Duration patience);
+  // Returns when everybody has left. Who is still inside at `end` is asked to break off.
+  rt::Task<void> close(io::Clock& clock, Instant end);
 
   const record::DiskId& id() const { return id_; }
   rt::Shard& home() const { return *disk_.home; }

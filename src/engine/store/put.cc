@@ -18,14 +18,16 @@ std::string content_etag(std::uint32_t sums_crc, std::uint64_t size_bytes) {
 }  // namespace
 
 Put::Put(ShardStore& store, Target target, rt::Gate::Pass inside)
-    : store_(store), target_(std::move(target)), inside_(std::move(inside)) {
+    : store_(store),
+      target_(std::move(target)),
+      inside_(std::make_shared<const rt::Gate::Pass>(std::move(inside))) {
   if (target_.is_large) start_files();
 }
 
 Put::~Put() = default;
 
 void Put::start_files() {
-  files_ = std::make_unique<volume::FileWriter>(volume(), store_.kit(), target_.object);
+  files_ = std::make_unique<volume::FileWriter>(volume(), store_.kit(), target_.object, inside_);
 }
 
 rt::Task<MutableBytes> Put::next_buffer() {

@@ -85,10 +85,10 @@ class Put {
 
   ShardStore& store_;
   const Target target_;
-  rt::Gate::Pass inside_;
-  std::vector<io::BufferPool::Buffer> buffers_;  // of a small object
-  std::vector<std::size_t> filled_;              // bytes in each buffer
-  std::unique_ptr<volume::FileWriter> files_;    // of a large one
+  std::shared_ptr<const rt::Gate::Pass> inside_;  // shared with files that are being finished
+  std::vector<io::BufferPool::Buffer> buffers_;   // of a small object
+  std::vector<std::size_t> filled_;               // bytes in each buffer
+  std::unique_ptr<volume::FileWriter> files_;     // of a large one
   MutableBytes room_{};      // the buffer of files_ that a spill has begun to fill …
   std::size_t carried_ = 0;  // … and how far
   std::uint64_t size_bytes_ = 0;
@@ -146,6 +146,7 @@ class ShardStore {
 
   Store& store() { return store_; }
   const volume::ShardKit& kit() const { return kit_; }
+  io::Clock& clock() const { return clock_; }
   std::int64_t now_ms() const;
 
   // The disks of the node, as this shard knows them.
@@ -163,12 +164,15 @@ class ShardStore {
 
   // What the desk does to each shard when the set of buckets or of disks changes.
   rt::Task<void> take(BucketTablePtr table);
-  Turnstile& turnstile() { return turnstile_; }
+  // Errors: unavailable, when changes that are under way take longer than `patience`.
+  rt::Task<void> stop_changes(Duration patience) { return turnstile_.close(clock_, patience); }
+  rt::Task<void> let_changes_go_on() { return turnstile_.open(); }
   rt::Task<void> open_door(Disk disk);
   // Nothing new uses the disk.
   rt::Task<void> give_up_door(record::DiskId disk);
   // Nothing of a disk that was given up is open on this shard when it returns.
-  rt::Task<void> close_door(record::DiskId disk, Duration patience);
+  // Who is inside may finish until `end`.
+  rt::Task<void> close_door(record::DiskId disk, Instant end);
 
  private:
   friend class Put;

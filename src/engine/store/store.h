@@ -98,12 +98,26 @@ class Store {
   rt::Task<void> let_changes_go_on();
   // Gives the names that are hidden. The first door that knows a bucket says what it is.
   rt::Task<std::vector<std::string>> agree_on_buckets(std::vector<DoorPtr> doors);
+  rt::Task<record::Members> read_members_of(const Door& door);
   rt::Task<std::vector<record::Members>> read_members();
   rt::Task<void> write_members(std::vector<DoorPtr> doors);
-  // Of every key that both the disk and another one have the newer version stays.
-  rt::Task<std::uint64_t> settle(DoorPtr stranger);
-  rt::Task<std::uint64_t> settle_bucket(const DoorPtr& stranger, record::BucketId bucket);
+  // An older version that has to go, because another disk has a newer one.
+  struct Older {
+    DoorPtr door{};
+    record::ObjectKey object{};
+    record::VersionId version{};
+  };
+  struct Doubles {
+    std::uint64_t count = 0;
+    std::vector<Older> elsewhere{};  // on other disks than the stranger
+  };
+  // Of every key that both the disk and another one have the newer version is to stay: removes what
+  // the stranger has of older ones, and gives those of the others.
+  rt::Task<Doubles> settle(DoorPtr stranger);
+  rt::Task<void> settle_bucket(const DoorPtr& stranger, record::BucketId bucket, Doubles& doubles);
+  rt::Task<void> remove_doubles(const std::vector<Older>& older);
   rt::Task<Arrival> bring_in_stopped(Disk disk);
+  rt::Task<void> shut_out(record::DiskId disk, Duration patience);
 
   std::vector<Disk> first_disks_;
   std::vector<ShardStore*> shard_stores_;

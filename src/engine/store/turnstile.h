@@ -1,17 +1,19 @@
 // Turnstile: lets many through at once, and now and then stops them all for a moment.
 //
 // Every change of an object passes it. Whoever changes what the changes rely on, such as the set of
-// disks, closes it: those inside finish, new ones wait, and go on when it is opened again.
+// disks, closes it: those inside finish, new ones wait, and go on when it is opened again. It is
+// not closed for long, so a look at a time is soon enough.
 //
 // Shard: one. Lifetime: outlives its passes.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 #include <vector>
 
 #include "base/check.h"
-#include "rt/task.h"
+#include "io/clock.h"
 
 namespace leat::store {
 
@@ -47,13 +49,17 @@ class Turnstile {
   }
 
   // Returns when nobody is inside. One at a time.
-  rt::Task<void> close() {
+  // Errors: unavailable, when somebody still is after `patience`; then it is open again.
+  rt::Task<void> close(io::Clock& clock, Duration patience) {
     closed_ = true;
-    if (inside_ > 0) {
-      auto emptied = rt::suspend<void>([this](rt::Resume<void> r) { closing_ = std::move(r); });
-      LEAT_CO_DO(co_await std::move(emptied));
+    const Instant end = clock.now() + patience;
+    while (inside_ > 0 && clock.now() < end) {
+      const Instant wake = std::min(end, clock.now() + kNap);
+      LEAT_CO_DO(co_await clock.sleep_until(wake));
     }
-    co_return Status{};
+    if (inside_ == 0) co_return Status{};
+    LEAT_CO_DO(co_await open());
+    co_return fail(Errc::unavailable, "changes are under way that do not end; is a disk hanging?");
   }
 
   // Those who wait go on.
@@ -65,15 +71,13 @@ class Turnstile {
   }
 
  private:
-  void leave() {
-    if (--inside_ > 0 || !closing_) return;
-    std::exchange(closing_, {})(Status{});
-  }
+  static constexpr Duration kNap = std::chrono::milliseconds(2);
+
+  void leave() { --inside_; }
 
   std::size_t inside_ = 0;
   bool closed_ = false;
   std::vector<rt::Resume<void>> waiting_;
-  rt::Resume<void> closing_;  // of who waits for the last one inside
 };
 
 }  // namespace leat::store

@@ -51,6 +51,13 @@ rt::Task<record::Version> ShardStore::complete_upload(volume::Completion complet
   const record::ObjectKey object = completion.object;
   LEAT_CO_TRY(const DoorPtr door, co_await door_of_upload(object, completion.upload));
   LEAT_CO_TRY(const auto inside, door->enter());
+  // Trying again would not help, so it is not busy.
+  const auto current = co_await find(object);
+  if (current && current->disk != door->id()) {
+    co_return fail(Errc::conflict,
+                   "the object came to another disk while it was uploaded; remove it, or abort the "
+                   "upload and begin anew");
+  }
   completion.modified_ms = now_ms();
   auto completed =
       change<record::Version>(object, door, [&completion, &precondition](volume::Volume& volume) {

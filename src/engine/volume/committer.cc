@@ -12,6 +12,13 @@ namespace {
 // How long a sync that is not due yet sleeps at a time, so that closing need not wait for it.
 constexpr Duration kNap = std::chrono::milliseconds(20);
 
+// The kv flushes its changes by itself when they take half of its memory (kv/options.cc), 128 MiB.
+// Well before that the index is flushed here, and if that does not keep up every batch is synced.
+constexpr std::uint64_t kIndexFlushBytes = 32 * kMiB;
+constexpr std::uint64_t kIndexSyncBytes = 64 * kMiB;
+// What a change takes there beside its bytes, at most: nodes and the keys of its entries.
+constexpr std::uint64_t kIndexEntryBytes = 512;
+
 std::int64_t to_ms(WallTime time) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count();
 }
@@ -39,6 +46,7 @@ std::unexpected<Error> Committer::fail_disk(const Error& error, std::string_view
   if (!failure_) {
     failure_ =
         Error(Errc::unavailable, fmt::format("the disk has failed: {}: {}", what, error.detail()));
+    tools_.on_failure(*failure_);
   }
   return fail(*failure_);
 }
@@ -136,8 +144,9 @@ rt::Task<void> Committer::write_group(Group& group) {
     co_return fail(written.error());
   }
   offset_ += bytes.size();
-  // While the index is being flushed it must not learn of anything that is not on the disk.
-  if (must_sync || checkpointing_) {
+  // While the index is being flushed, or might begin to by itself, it must not learn of anything
+  // that is not on the disk.
+  if (must_sync || checkpointing_ || index_bytes_ >= kIndexSyncBytes) {
     LEAT_CO_DO(co_await sync_file());
   } else if (due < sync_due_) {
     if (auto pass = gate_.enter()) {
@@ -173,7 +182,9 @@ Status Committer::apply_group(Group& group, std::uint64_t end_offset) {
     return fail_disk(stored.error(), "the index cannot be written");
   }
   changes_since_checkpoint_ += group.size();
+  index_bytes_ += batch.size_bytes() + group.size() * kIndexEntryBytes;
   const bool is_due = changes_since_checkpoint_ >= options_.replay_max_changes ||
+                      index_bytes_ >= kIndexFlushBytes ||
                       bytes_since_checkpoint_ >= options_.replay_max_bytes;
   if (is_due && !checkpointing_ && !options_.quiet) {
     if (auto pass = gate_.enter()) {
@@ -274,6 +285,7 @@ rt::Task<void> Committer::flush_index() {
   const record::SegmentId segment = segment_;
   changes_since_checkpoint_ = 0;
   bytes_since_checkpoint_ = 0;
+  index_bytes_ = 0;
   LEAT_CO_DO(co_await sync());
   kv::Kv& kv = tools_.kv;
   auto flushed = tools_.pool.run<void>([&kv] { return kv.flush(); });
@@ -285,7 +297,7 @@ rt::Task<void> Committer::flush_index() {
 }
 
 rt::Task<void> Committer::checkpoint_in_background(rt::Gate::Pass /*pass*/) {
-  return checkpoint();
+  co_return co_await checkpoint();
 }
 
 rt::Task<void> Committer::write_marker() {

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -47,6 +48,8 @@ struct CommitterTools {
   segment::SegmentFolder& segments;
   index::Index& index;
   kv::Kv& kv;
+  // Called once, when nothing is written any more.
+  std::function<void(const Error&)> on_failure;
 };
 
 // Where the segments end.
@@ -125,6 +128,7 @@ class Committer {
   record::SegmentId checkpoint_segment_;
   std::uint64_t changes_since_checkpoint_ = 0;
   std::uint64_t bytes_since_checkpoint_ = 0;
+  std::uint64_t index_bytes_ = 0;  // that the index has learnt since then
   bool checkpointing_ = false;
   std::vector<rt::Resume<void>> awaiting_checkpoint_;
   bool running_ = false;

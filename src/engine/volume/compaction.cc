@@ -44,18 +44,19 @@ struct Volume::Victim {
   bool is_oldest = false;
 };
 
-rt::Task<bool> Volume::compact() {
+rt::Task<bool> Volume::compact(std::function<bool()> is_over) {
   if (compacting_) co_return false;
   compacting_ = true;
-  auto done = co_await compact_one();
+  auto done = co_await compact_one(std::move(is_over));
   compacting_ = false;
   co_return done;
 }
 
-rt::Task<bool> Volume::compact_one() {
+rt::Task<bool> Volume::compact_one(std::function<bool()> is_over) {
   LEAT_CO_TRY(const Victim victim, co_await choose_victim());
   if (!victim.segment) co_return false;
   for (const record::Record& record : victim.records) {
+    if (is_over()) co_return false;
     const Status moved = co_await move_record(victim, record);
     const std::uint64_t bytes = std::exchange(moved_bytes_, 0);
     if (moved && bytes > 0 && !space_.is_full) {

@@ -55,17 +55,17 @@ struct FileWriter::Piece {
   std::optional<rt::Resume<void>> waiting{};  // for the outcome
 };
 
-FileWriter::FileWriter(Volume& volume, ShardKit kit, record::ObjectKey owner)
-    : volume_(volume), kit_(kit), owner_(std::move(owner)) {}
+FileWriter::FileWriter(Volume& volume, ShardKit kit, record::ObjectKey owner, Keep keep)
+    : volume_(volume), kit_(kit), owner_(std::move(owner)), keep_(std::move(keep)) {}
 
 FileWriter::~FileWriter() {
   if (finished_) return;
   io::Disk& disk = volume_.disk();
-  const Folders& folders = volume_.folders();
   for (const PiecePtr& piece : pieces_) {
     // The removal runs behind the writes of the piece, which may still be in flight; if it finds no
-    // room in the queue the next start or the orphan collection removes the file.
-    static_cast<void>(kit_.pool.submit([&disk, &folders, piece] {
+    // room in the queue the next start or the orphan collection removes the file. The volume may be
+    // gone by then.
+    static_cast<void>(kit_.pool.submit([&disk, folders = volume_.folders(), piece] {
       if (!disk.remove(folders.incoming_file(piece->id))) {
         static_cast<void>(disk.remove(folders.file(piece->id)));
       }
@@ -114,13 +114,13 @@ void FileWriter::commit(std::size_t size) {
 
 void FileWriter::seal_current() {
   const PiecePtr piece = std::exchange(current_, nullptr);
-  kit_.shard.spawn(seal(piece, kit_, volume_), [piece](Status sealed) {
+  kit_.shard.spawn(seal(piece, kit_, volume_, keep_), [piece](Status sealed) {
     piece->outcome = std::move(sealed);
     if (piece->waiting) (*std::exchange(piece->waiting, std::nullopt))(Status{});
   });
 }
 
-rt::Task<void> FileWriter::seal(PiecePtr piece, ShardKit kit, Volume& volume) {
+rt::Task<void> FileWriter::seal(PiecePtr piece, ShardKit kit, Volume& volume, Keep /*keep*/) {
   LEAT_CO_DO(co_await piece->writer->finish());
   piece->writer.reset();
   const record::FileTail tail{.disk = volume.identity().disk,

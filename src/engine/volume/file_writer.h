@@ -5,7 +5,8 @@
 // filled. Nothing refers to the files before the change that names them is committed, so an object
 // that breaks off leaves nothing: what was written is removed, at the latest as an orphan.
 //
-// Shard: any, one. Lifetime: the volume and the tools outlive it and its last write.
+// Shard: any, one. Lifetime: the tools outlive it and its last write, and so does the volume, which
+// `keep` sees to.
 #pragma once
 
 #include <memory>
@@ -33,7 +34,10 @@ struct ShardKit {
 
 class FileWriter {
  public:
-  FileWriter(Volume& volume, ShardKit kit, record::ObjectKey owner);
+  // `keep` is let go of, on the shard, when nothing of the writer runs any more: it may hold what
+  // keeps the volume in service.
+  using Keep = std::shared_ptr<const void>;
+  FileWriter(Volume& volume, ShardKit kit, record::ObjectKey owner, Keep keep = {});
   ~FileWriter();
 
   // A buffer to fill; waits while too many writes are in flight.
@@ -60,12 +64,13 @@ class FileWriter {
 
   rt::Task<PiecePtr> open_piece();
   void seal_current();
-  static rt::Task<void> seal(PiecePtr piece, ShardKit kit, Volume& volume);
+  static rt::Task<void> seal(PiecePtr piece, ShardKit kit, Volume& volume, Keep keep);
   rt::Task<void> wait_sealed(std::size_t unfinished_max);
 
   Volume& volume_;
   ShardKit kit_;
   record::ObjectKey owner_;
+  Keep keep_;
   PiecePtr current_;
   std::vector<PiecePtr> pieces_;
   MutableBytes buffer_;

@@ -26,14 +26,16 @@ Status check(const Precondition& precondition, const std::optional<record::Versi
 }
 
 CommitterTools committer_tools(const VolumeTools& tools, segment::SegmentFolder& segments,
-                               index::Index& index, kv::Kv& kv) {
+                               index::Index& index, kv::Kv& kv,
+                               std::function<void(const Error&)> on_failure) {
   return {.shard = tools.shard,
           .file_io = tools.file_io,
           .pool = tools.pool,
           .clock = tools.clock,
           .segments = segments,
           .index = index,
-          .kv = kv};
+          .kv = kv,
+          .on_failure = std::move(on_failure)};
 }
 
 }  // namespace
@@ -60,8 +62,9 @@ Volume::Volume(VolumeTools tools, Folders folders, Recovered recovered, VolumeOp
                .replayed = recovered.replayed,
                .torn_bytes = recovered.torn_bytes,
                .at = tools.clock.wall_now()},
-      committer_(committer_tools(tools, *segments_, *index_, *kv_), options_,
-                 std::move(recovered.active), recovered.end),
+      committer_(committer_tools(tools, *segments_, *index_, *kv_,
+                                 [this](const Error& error) { note_failure(error); }),
+                 options_, std::move(recovered.active), recovered.end),
       compaction_(tools.clock, options_.compact_rate_bytes) {}
 
 Volume::~Volume() = default;
@@ -325,8 +328,13 @@ rt::Task<void> Volume::abort_upload(record::ObjectKey object, record::UploadId u
   co_return co_await commit(entry);
 }
 
-rt::Task<void> Volume::fail_disk(const Error& error) {
+void Volume::note_failure(const Error& error) {
   takes_data_.store(false, std::memory_order_relaxed);
+  tools_.logger.error("a disk has failed and takes no more changes",
+                      {{"disk", folders_.root()}, {"error", error.detail()}});
+}
+
+rt::Task<void> Volume::fail_disk(const Error& error) {
   co_return committer_.fail_disk(error, "a sync has failed");
 }
 

@@ -127,8 +127,9 @@ class Volume {
   // Purges what is due in the trash and removes files nobody needs. Gives how many were purged.
   // `until_ms`: what is due by then; later than now when space is short.
   rt::Task<std::size_t> reclaim(std::int64_t until_ms);
-  // Rewrites the worst segment, if one is worth it; true if one was.
-  rt::Task<bool> compact();
+  // Rewrites the worst segment, if one is worth it; true if one was. Breaks off, which costs
+  // nothing but the work, when `is_over` says so.
+  rt::Task<bool> compact(std::function<bool()> is_over = [] { return false; });
   // Removes files that no change ever named (a crash came first). Gives how many. Those that may
   // have been made since the volume was opened are left to the next time.
   rt::Task<std::size_t> collect_orphans();
@@ -185,6 +186,7 @@ class Volume {
   // There is such a bucket, and room for more.
   rt::Task<void> check_room(record::BucketId bucket);
   void take_space(const io::DiskSpace& space);
+  void note_failure(const Error& error);
   std::int64_t now_ms() const;
 
   rt::Task<std::size_t> purge_due(std::int64_t until_ms);
@@ -208,7 +210,7 @@ class Volume {
     bool is_waiting = false;  // it will be when older segments are gone
   };
   struct Victim;
-  rt::Task<bool> compact_one();
+  rt::Task<bool> compact_one(std::function<bool()> is_over);
   rt::Task<Survey> survey();
   rt::Task<Victim> choose_victim();
   rt::Task<Victim> read_victim(record::SegmentId id, bool is_oldest);

@@ -89,6 +89,25 @@ TEST_F(VolumeTest, WhatAFailedSyncLeftInTheCacheIsWrittenAgain) {
   EXPECT_EQ(content("b"), "2");
 }
 
+// The kv flushes by itself when it has learnt much. What it flushes must be on the disk before: so
+// with much learnt even relaxed changes are synced at once.
+TEST_F(VolumeTest, TheIndexNeverLearnsTooMuchThatIsNotOnTheDisk) {
+  ASSERT_TRUE(world_.run(world_.volume().put_bucket(
+      {.id = bucket_, .name = "b", .durability = record::Durability::relaxed})));
+  ASSERT_TRUE(world_.put(key("early"), "may be lost"));
+  const std::string text(700'000, 'a');
+  for (int i = 0; i < 100; ++i) {
+    NewVersion fresh{.object = key("k" + std::to_string(i))};
+    fresh.version.attributes = {{.name = "long", .value = text}};
+    fresh.data = record::sum_blocks({});
+    ASSERT_TRUE(world_.run(world_.volume().put(fresh, {})));
+  }
+  ASSERT_TRUE(world_.put(key("late"), "is kept"));
+  ASSERT_TRUE(world_.crash({.mode = sim::CrashMode::drop_unsynced}));
+  EXPECT_EQ(content("late"), "is kept");
+  EXPECT_EQ(content("early"), "may be lost");
+}
+
 TEST_F(VolumeTest, ReplacingAndRemovingCountExactly) {
   ASSERT_TRUE(world_.put(key("a"), "1"));
   ASSERT_TRUE(world_.put(key("a"), "22"));

@@ -14,6 +14,7 @@ using nlohmann::json;
 
 // How long those who use a disk may go on when it is removed.
 constexpr Duration kPatience = std::chrono::seconds(30);
+constexpr std::uint32_t kPatienceMaxMs = 600'000;
 
 struct DiskState {
   std::string path{};
@@ -50,12 +51,13 @@ json damaged_in(const store::ShardStore& store, const volume::ScrubProgress& scr
 Result<Duration> patience_in(const http1::RequestHead& head) {
   constexpr std::string_view kName = "patience_ms=";
   if (head.query.empty()) return kPatience;
-  const std::string_view text = head.query;
+  const std::string_view query = head.query;
+  if (!query.starts_with(kName)) return fail(Errc::bad_request, "the query is patience_ms=NUMBER");
+  const std::string_view text = query.substr(kName.size());
   std::uint32_t value = 0;
-  const auto [end, error] =
-      std::from_chars(text.data() + kName.size(), text.data() + text.size(), value);
-  if (!text.starts_with(kName) || error != std::errc{} || end != text.data() + text.size()) {
-    return fail(Errc::bad_request, "the query is patience_ms=NUMBER");
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || value > kPatienceMaxMs) {
+    return fail(Errc::bad_request, "patience_ms is a number of at most 600000");
   }
   return std::chrono::milliseconds(value);
 }

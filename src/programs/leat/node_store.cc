@@ -192,6 +192,26 @@ rt::Task<void> NodeStore::remove_disk(std::string name, Duration patience, rt::S
   co_return co_await std::move(removed);
 }
 
+// Closing and starting must happen: a mailbox that is full is tried again.
+rt::Task<void> NodeStore::tell(OpenDisk& one, rt::Task<void> (OpenDisk::*what)()) {
+  for (;;) {
+    auto asked =
+        rt::ask<void>(store_.desk().shard(), *one.home, [&one, what] { return (one.*what)(); });
+    Status done = co_await std::move(asked);
+    if (done || done.error().code() != Errc::busy) co_return done;
+    LEAT_CO_DO(co_await rt::yield());
+  }
+}
+
+// Letting go of an index waits for its threads and files: not on a shard.
+rt::Task<void> NodeStore::destroy(std::unique_ptr<OpenDisk> one) {
+  auto destroyed = shards_.front().pool.run<void>([&one]() -> Status {
+    one.reset();
+    return {};
+  });
+  co_return co_await std::move(destroyed);
+}
+
 rt::Task<store::Arrival> NodeStore::add_at_desk(std::string path) {
   LEAT_CO_TRY(const auto held, co_await changing_.acquire(std::string(kChanging)));
   const ShardTools& tools = next_home();
@@ -203,19 +223,18 @@ rt::Task<store::Arrival> NodeStore::add_at_desk(std::string path) {
     return one;
   });
   LEAT_CO_TRY(Opened one, co_await std::move(opening));
-  rt::Shard& desk = store_.desk().shard();
   auto arrived = co_await store_.bring_in(disk_of(*one->volume, *one->home));
   if (!arrived) {
-    auto closing = rt::ask<void>(desk, *one->home, [&one] { return one->close(); });
-    const Status closed = co_await std::move(closing);
-    if (!closed)
-      logger_.error("a disk was not closed", {{"disk", path}, {"error", closed.error()}});
+    const Status closed = co_await tell(*one, &OpenDisk::close);
+    if (!closed) {
+      logger_.error("a disk was not flushed", {{"disk", path}, {"error", closed.error()}});
+    }
+    LEAT_CO_DO(co_await destroy(std::move(one)));
     co_return fail(arrived.error());
   }
   OpenDisk& added = *one;
   disks_.push_back(std::move(one));
-  auto started = rt::ask<void>(desk, *added.home, [&added] { return added.start(); });
-  LEAT_CO_DO(co_await std::move(started));
+  LEAT_CO_DO(co_await tell(added, &OpenDisk::start));
   report(*arrived);
   logger_.info("disk added", {{"disk", path}, {"id", record::to_hex(added.identity.disk)}});
   co_return arrived;
@@ -231,15 +250,15 @@ rt::Task<void> NodeStore::remove_at_desk(std::string name, Duration patience) {
   }
   OpenDisk& leaving = **found;
   LEAT_CO_DO(co_await store_.take_out(leaving.identity.disk, patience));
-  auto closing =
-      rt::ask<void>(store_.desk().shard(), *leaving.home, [&leaving] { return leaving.close(); });
-  const Status closed = co_await std::move(closing);
+  const Status closed = co_await tell(leaving, &OpenDisk::close);
   // A disk that failed cannot be flushed: what it had acknowledged is in its segments.
   if (!closed) logger_.error("a disk was not flushed", {{"disk", name}, {"error", closed.error()}});
   logger_.info("disk removed",
                {{"disk", leaving.folders.root()}, {"id", record::to_hex(leaving.identity.disk)}});
-  std::erase_if(disks_, [&leaving](const auto& one) { return one.get() == &leaving; });
-  co_return Status{};
+  const auto place = std::ranges::find(disks_, &leaving, &std::unique_ptr<OpenDisk>::get);
+  std::unique_ptr<OpenDisk> gone = std::move(*place);
+  disks_.erase(place);
+  co_return co_await destroy(std::move(gone));
 }
 
 Result<NodeStoreOptions> store_options(const config::Config& settings) {
@@ -258,6 +277,12 @@ Result<NodeStoreOptions> store_options(const config::Config& settings) {
   }
   if (options.volume.full_percent < 10 || options.volume.full_percent > 99) {
     return fail(Errc::bad_request, "store.full_percent must be 10…99");
+  }
+  for (const std::uint64_t rate :
+       {options.volume.compact_rate_bytes, options.caretaker.scrub_rate_bytes}) {
+    if (rate > 0 && rate < kMiB) {
+      return fail(Errc::bad_request, "store.…_rate_bytes is 0 or at least 1MiB");
+    }
   }
   options.volume.relief_percent = options.volume.full_percent - 2;
   return options;

@@ -53,6 +53,8 @@ class NodeStore final : public Foundation, public store::DiskKeeper {
   Status make_volume(OpenDisk& one, const ShardTools& tools);
   // The shard with the fewest disks.
   const ShardTools& next_home() const;
+  rt::Task<void> tell(OpenDisk& one, rt::Task<void> (OpenDisk::*what)());
+  rt::Task<void> destroy(std::unique_ptr<OpenDisk> one);
   rt::Task<store::Arrival> add_at_desk(std::string path);
   rt::Task<void> remove_at_desk(std::string name, Duration patience);
   void report(const store::Arrival& arrival);
