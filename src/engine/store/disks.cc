@@ -245,17 +245,17 @@ rt::Task<Arrival> Store::bring_in_stopped(Disk disk) {
   if (settled) settled = co_await write_members(doors);
   if (settled) co_return arrival;
   const record::DiskId id = stranger->id();
-  LEAT_CO_DO(co_await shut_out(id, Duration{}));
+  LEAT_CO_DO(co_await shut_out(id));
   // Those that were told already hear that it is not so.
   static_cast<void>(co_await write_members(before));
   co_return fail(settled.error());
 }
 
-rt::Task<void> Store::shut_out(record::DiskId disk, Duration patience) {
+rt::Task<void> Store::shut_out(record::DiskId disk) {
   auto given_up = on_each_shard([&disk](ShardStore& one) { return one.give_up_door(disk); });
   LEAT_CO_DO(co_await std::move(given_up));
-  const Instant end = desk().clock().now() + patience;
-  auto closed = on_each_shard([&disk, end](ShardStore& one) { return one.close_door(disk, end); });
+  const Instant now = desk().clock().now();
+  auto closed = on_each_shard([&disk, now](ShardStore& one) { return one.close_door(disk, now); });
   co_return co_await std::move(closed);
 }
 

@@ -154,7 +154,8 @@ TEST_F(DisksTest, ADiskThatHangsDoesNotStopTheOthersForGood) {
   world_.shard().spawn(
       [](test::StoreWorld& rig, record::ObjectKey object, bool& done) -> rt::Task<void> {
         LEAT_CO_TRY(auto put, co_await rig.store().begin_put(std::move(object), 0));
-        const auto finished = co_await put->finish({});
+        PutDetails details;
+        const auto finished = co_await put->finish(std::move(details));
         done = finished.has_value();
         co_return Status{};
       }(rig_, key(stuck), is_answered),

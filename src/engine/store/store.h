@@ -117,7 +117,7 @@ class Store {
   rt::Task<void> settle_bucket(const DoorPtr& stranger, record::BucketId bucket, Doubles& doubles);
   rt::Task<void> remove_doubles(const std::vector<Older>& older);
   rt::Task<Arrival> bring_in_stopped(Disk disk);
-  rt::Task<void> shut_out(record::DiskId disk, Duration patience);
+  rt::Task<void> shut_out(record::DiskId disk);
 
   std::vector<Disk> first_disks_;
   std::vector<ShardStore*> shard_stores_;

@@ -90,8 +90,8 @@ rt::Task<void> Caretaker::tidy() {
   LEAT_CO_TRY(const std::size_t purged, co_await volume_.reclaim(until));
   purged_.add(purged);
   while (!gate_.is_closing()) {
-    LEAT_CO_TRY(const bool compacted,
-                co_await volume_.compact([this] { return gate_.is_closing(); }));
+    auto compacting = volume_.compact([this] { return gate_.is_closing(); });
+    LEAT_CO_TRY(const bool compacted, co_await std::move(compacting));
     if (!compacted) break;
     compacted_.add(1);
   }
