@@ -114,7 +114,8 @@ class IndexTest : public testing::Test {
   std::vector<std::string> names(ListRequest request) {
     request.bucket = bucket_;
     std::vector<std::string> all;
-    for (const ListItem& item : index_->list(request)->items)
+    const auto page = index_->list(request);
+    for (const ListItem& item : page->items)
       all.push_back(item.version ? item.name : "group " + item.name);
     return all;
   }
