@@ -121,14 +121,16 @@ rt::Task<bool> Connection::answer() {
                       .is_encrypted = stream_.is_encrypted(),
                       .body = body,
                       .operation = decision->operation,
-                      .auth = decision->auth};
+                      .auth = decision->credentials.kind,
+                      .request_id = request_id_,
+                      .proof = std::move(decision->credentials.proof)};
     auto handled = co_await decision->handler->handle(exchange);
     context_.metrics.received_bytes.add(body.received_bytes());
     if (!handled && is_gone(handled.error().code())) co_return fail(std::move(handled).error());
     response = handled ? std::move(*handled) : Response::of_error(handled.error());
     if (!handled && handled.error().code() == Errc::timeout) context_.metrics.client_timeouts.add();
   } else {
-    response = context_.dispatcher.refuse(decision.error(), head_);
+    response = context_.dispatcher.refuse(decision.error(), head_, request_id_);
   }
   bool body_is_read = body.finished();
   if (!body_is_read) {
