@@ -442,6 +442,23 @@ def test_aws_copies_folders(node, bucket, tmp_path):
     assert bucket.keys() == []
 
 
+def test_uploads_through_tls(start, tmp_path):
+    """Newer clients frame their bodies otherwise there: chunks with a trailer."""
+    server = start("serve", tmp_path / "data", "--tls", "auto")
+    node = Node(server, tmp_path / "data")
+    access, secret = node.key
+    client = boto3.client("s3", endpoint_url=server.url, region_name=REGION, verify=False,
+                          aws_access_key_id=access, aws_secret_access_key=secret)
+    client.create_bucket(Bucket="photos", CreateBucketConfiguration={"LocationConstraint": REGION})
+    for size in (0, 5, 3 * MIB):
+        client.put_object(Bucket="photos", Key="k", Body=content(size))
+        assert client.get_object(Bucket="photos", Key="k")["Body"].read() == content(size)
+    (tmp_path / "up").write_bytes(content(17 * MIB))
+    client.upload_file(str(tmp_path / "up"), "photos", "big")
+    client.download_file("photos", "big", str(tmp_path / "down"))
+    assert (tmp_path / "down").read_bytes() == content(17 * MIB)
+
+
 def test_objects_survive_a_restart(start, tmp_path):
     data = content(2 * MIB)
     server = start("serve", tmp_path / "data")

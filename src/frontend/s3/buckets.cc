@@ -76,7 +76,8 @@ Answer list_buckets(Call& call) {
 
 Answer create_bucket(Call& call) {
   if (!is_bucket_name(call.target.bucket)) co_return refuse(S3Code::invalid_bucket_name);
-  LEAT_CO_TRY(const std::string text, co_await read_document(call));
+  const DocumentForm form;
+  LEAT_CO_TRY(const std::string text, co_await read_document(call, form));
   LEAT_CO_DO(check_location(text, call.tools.options));
   auto making = call.store().create_bucket(call.target.bucket, store::BucketOptions());
   const auto made = co_await std::move(making);

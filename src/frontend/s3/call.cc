@@ -9,7 +9,6 @@
 namespace leat::s3 {
 namespace {
 
-constexpr std::size_t kDocumentMaxBytes = 1 * kMiB;
 constexpr std::size_t kSealBytes = 16;
 
 bool is_checksum(std::string_view name) {
@@ -77,7 +76,7 @@ S3Result<std::string> open_token(const Call& call, std::string_view token) {
   return refuse(S3Code::invalid_argument, "The continuation token provided is incorrect");
 }
 
-S3Task<std::string> read_document(Call& call, Checksums checksums) {
+S3Task<std::string> read_document(Call& call, DocumentForm form) {
   if (call.caller.payload.is_stream()) {
     co_return refuse(S3Code::invalid_request,
                      "A streamed body is taken by PutObject and UploadPart only.");
@@ -85,17 +84,17 @@ S3Task<std::string> read_document(Call& call, Checksums checksums) {
   const http1::RequestHead& head = call.exchange.head;
   s3body::HttpFraming framing{.content_length = head.content_length, .chunked = head.chunked};
   if (!framing.chunked && !framing.content_length) framing.content_length = 0;
-  if (framing.content_length.value_or(0) > kDocumentMaxBytes) {
+  if (framing.content_length.value_or(0) > form.max_bytes) {
     co_return refuse(S3Code::max_message_length_exceeded, "Your request was too big.");
   }
   sigv4::Request request = call.caller.request;
-  if (checksums == Checksums::of_object) {
+  if (form.has_object_checksums) {
     std::erase_if(request.headers, [](const auto& one) { return is_checksum(one.name); });
     std::erase_if(request.query, [](const auto& one) { return is_checksum(one.name); });
   }
   LEAT_CO_TRY(auto plan, s3body::plan_upload(request, call.caller.payload, framing));
   LEAT_CO_TRY(auto reader, s3body::BodyReader::create(std::move(plan), call.caller.chain));
-  std::string text(framing.content_length.value_or(kDocumentMaxBytes) + 1, '\0');
+  std::string text(framing.content_length.value_or(form.max_bytes) + 1, '\0');
   std::size_t size = 0;
   for (;;) {
     const MutableBytes room = std::as_writable_bytes(std::span(text)).subspan(size);

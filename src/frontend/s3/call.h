@@ -56,8 +56,11 @@ S3Result<std::string> open_token(const Call& call, std::string_view token);
 
 // The body of a request that is a document, with its digests checked.
 // Errors: MaxMessageLengthExceeded, and those of s3body.
-enum class Checksums : std::uint8_t { of_body, of_object };
-S3Task<std::string> read_document(Call& call, Checksums checksums = Checksums::of_body);
+struct DocumentForm {
+  std::size_t max_bytes = 64 * kKiB;
+  bool has_object_checksums = false;  // x-amz-checksum-* are about the object, not this body
+};
+S3Task<std::string> read_document(Call& call, DocumentForm form);
 
 // The condition of a change. Errors: NotImplemented (If-None-Match other than *).
 S3Result<volume::Precondition> precondition_of(const Call& call);

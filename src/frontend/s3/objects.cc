@@ -19,6 +19,7 @@ using http::Response;
 // How often an object may be replaced between finding and opening it before we give up.
 constexpr int kRaces = 10;
 constexpr std::size_t kDeletesMax = 1000;
+constexpr std::size_t kDeletesMaxBytes = 2 * kMiB;  // a thousand of the longest keys
 
 struct Override {
   std::string_view parameter;
@@ -167,7 +168,7 @@ S3Result<Deletion> deletion_in(xml::Element object) {
 }
 
 S3Result<Deletions> deletions_in(const std::string& text) {
-  const auto document = xml::Document::parse(as_bytes(text));
+  const auto document = xml::Document::parse(as_bytes(text), {.size_max_bytes = kDeletesMaxBytes});
   if (!document || document->root().name() != "Delete") return refuse(S3Code::malformed_xml);
   Deletions deletions;
   const auto children = document->root().children();
@@ -222,7 +223,8 @@ Answer delete_object(Call& call) {
 }
 
 Answer delete_objects(Call& call) {
-  LEAT_CO_TRY(const std::string text, co_await read_document(call));
+  const DocumentForm form{.max_bytes = kDeletesMaxBytes};
+  LEAT_CO_TRY(const std::string text, co_await read_document(call, form));
   LEAT_CO_TRY(Deletions deletions, deletions_in(text));
   std::string body;
   xml::Writer xml(body);

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <regex>
 
 #include "base/encoding.h"
+#include "http1/grammar.h"
 #include "http1/uri.h"
 #include "sigv4/sign.h"
 #include "support/http_world.h"
@@ -519,7 +521,7 @@ TEST_F(S3Test, Abuse41And42DocumentsThatAreNoneAreRefused) {
     EXPECT_EQ(code(ask("POST", "/photos?delete", {}, body)), "400 MalformedXML")
         << body.substr(0, 80);
   }
-  EXPECT_EQ(code(ask("POST", "/photos?delete", {}, std::string(kMiB + 1, ' '))),
+  EXPECT_EQ(code(ask("POST", "/photos?delete", {}, std::string(2 * kMiB + 1, ' '))),
             "400 MaxMessageLengthExceeded");
   EXPECT_EQ(objects(), 1U);
 }
@@ -658,6 +660,88 @@ TEST_F(S3Test, AnUploadInPartsBecomesOneObject) {
   EXPECT_EQ(part.body, "tail");
   EXPECT_EQ(part.field("x-amz-mp-parts-count"), "2");
   EXPECT_EQ(ask("GET", "/photos?uploads").body.find("<Upload>"), std::string::npos);
+}
+
+struct WholeChecksum {
+  std::string algorithm;
+  std::string type;
+  std::string expected;
+};
+
+// The values are those of an independent program.
+TEST_F(S3Test, TheChecksumOfTheWholeIsMadeOfThoseOfItsParts) {
+  const WholeChecksum cases[] = {
+      {"", "", "i+6LR0y3eFo="},
+      {"CRC64NVME", "FULL_OBJECT", "i+6LR0y3eFo="},
+      {"CRC32", "", "Z+ry2Q==-3"},
+      {"CRC32", "FULL_OBJECT", "WgDhBQ=="},
+      {"CRC32C", "COMPOSITE", "g9DPqQ==-3"},
+      {"CRC32C", "FULL_OBJECT", "xU+Krw=="},
+      {"SHA256", "", "uWBwpe1dxI4Vw8Gf0X9ynOdw/SS6VBzfWm9giiv1sf4=-3"},
+  };
+  for (const WholeChecksum& one : cases) {
+    Fields fields;
+    if (!one.algorithm.empty()) fields.push_back({"x-amz-checksum-algorithm", one.algorithm});
+    if (!one.type.empty()) fields.push_back({"x-amz-checksum-type", one.type});
+    const std::string upload = element(ask("POST", "/photos/abc?uploads", fields), "UploadId");
+    std::vector<std::pair<int, std::string>> parts;
+    for (int number = 1; number <= 3; ++number) {
+      const std::string data(5 * kMiB, static_cast<char>('A' + number - 1));
+      const std::string target =
+          fmt::format("/photos/abc?partNumber={}&uploadId={}", number, upload);
+      parts.emplace_back(number, ask("PUT", target, {}, data).field("etag"));
+    }
+    const std::string name = one.algorithm.empty() ? "CRC64NVME" : one.algorithm;
+    std::string header = "x-amz-checksum-" + name;
+    std::ranges::transform(header, header.begin(), http1::to_lower);
+    const std::string complete = "/photos/abc?uploadId=" + upload;
+    const Answer wrong = ask("POST", complete, {{header, "AAAAAA=="}}, listing(parts));
+    EXPECT_EQ(code(wrong), "400 BadDigest") << one.algorithm;
+    const Answer done = ask("POST", complete, {{header, one.expected}}, listing(parts));
+    ASSERT_EQ(done.status, 200) << done.body;
+    EXPECT_EQ(element(done, "Checksum" + name), one.expected) << one.algorithm << one.type;
+    EXPECT_EQ(element(done, "ETag"), "&quot;b2add96cc9702bbf4efb0ccdfc6b7747-3&quot;");
+    const Answer head = ask("HEAD", "/photos/abc", {{"x-amz-checksum-mode", "ENABLED"}});
+    EXPECT_EQ(head.field(header), one.expected);
+  }
+  for (const auto& [algorithm, type] :
+       {std::pair("CRC64NVME", "COMPOSITE"), std::pair("SHA1", "FULL_OBJECT"),
+        std::pair("SHA256", "FULL_OBJECT"), std::pair("CRC32", "OTHER"), std::pair("MD4", "")}) {
+    Fields fields = {{"x-amz-checksum-algorithm", algorithm}};
+    if (*type != '\0') fields.push_back({"x-amz-checksum-type", type});
+    EXPECT_EQ(code(ask("POST", "/photos/abc?uploads", fields)), "400 InvalidRequest") << algorithm;
+  }
+}
+
+TEST_F(S3Test, APartWithAnotherChecksumThanItsUploadIsRefused) {
+  const std::string upload =
+      element(ask("POST", "/photos/m?uploads", {{"x-amz-checksum-algorithm", "SHA1"}}), "UploadId");
+  const std::string target = "/photos/m?partNumber=1&uploadId=" + upload;
+  EXPECT_EQ(code(ask("PUT", target, {{"x-amz-checksum-crc32", "NhCmhg=="}}, "hello")),
+            "400 InvalidRequest");
+  EXPECT_EQ(ask("PUT", target, {}, "hello").field("x-amz-checksum-sha1"),
+            "qvTGHdzF6KLavt4PO0gs2a6pQ00=");
+}
+
+TEST_F(S3Test, TheLargestDocumentsAreTaken) {
+  std::string thousand = "<Delete>";
+  for (int i = 0; i < 1000; ++i)
+    thousand += fmt::format("<Object><Key>{:01024}</Key></Object>", i);
+  const Answer deleted = ask("POST", "/photos?delete", {}, thousand + "</Delete>");
+  EXPECT_EQ(deleted.status, 200) << deleted.body.substr(0, 300);
+  EXPECT_EQ(elements(deleted, "Key").size(), 1000U);
+  const std::string upload = element(ask("POST", "/photos/m?uploads"), "UploadId");
+  std::string all = "<CompleteMultipartUpload>";
+  for (int i = 1; i <= 10'000; ++i) {
+    all += fmt::format(
+        "<Part><ETag>&quot;{:032}&quot;</ETag><ChecksumSHA256>{:043}=</ChecksumSHA256>"
+        "<PartNumber>{}</PartNumber></Part>",
+        i, i, i);
+  }
+  EXPECT_EQ(
+      code(ask("POST", "/photos/m?uploadId=" + upload, {}, all + "</CompleteMultipartUpload>")),
+      "400 InvalidPart")
+      << "read to its end: there are no such parts";
 }
 
 TEST_F(S3Test, SmallPartsAreRefusedAndAbortedUploadsLeaveNothing) {

@@ -76,7 +76,8 @@ Answer get_tagging(Call& call) {
 }
 
 Answer put_tagging(Call& call) {
-  LEAT_CO_TRY(const std::string text, co_await read_document(call));
+  const DocumentForm form;
+  LEAT_CO_TRY(const std::string text, co_await read_document(call, form));
   LEAT_CO_TRY(const auto tags, tags_in(text));
   LEAT_CO_DO(co_await set_tags(call, encode_tags(tags)));
   co_return Response(200);

@@ -5,6 +5,7 @@
 
 #include "http1/conditional.h"
 #include "http1/uri.h"
+#include "rt/shard.h"
 
 namespace leat::s3 {
 namespace {
@@ -80,6 +81,8 @@ S3Task<s3body::BodyDigests> receive(Call& call, store::Put& put, s3body::BodyRea
     }
     put.commit(filled);
     if (put.size_bytes() > kPutMaxBytes) co_return refuse(S3Code::entity_too_large);
+    // A client and disks that never make us wait must not keep the shard from others.
+    LEAT_CO_DO(told(co_await rt::yield()));
   }
   co_return reader.finish();
 }
@@ -91,7 +94,8 @@ S3Task<CopyDigests> copy_into(store::ShardStore& store, const store::Found& from
   hash::Checksum checksum(algorithm);
   store::Body body;
   if (range.length > 0) {
-    LEAT_CO_TRY(body, told(co_await store.read(from, range)));
+    // Replaced and cleaned away since it was found: who asks again gets the newer one.
+    LEAT_CO_TRY(body, told(co_await store.read(from, range), S3Code::slow_down));
   }
   Bytes piece;
   if (const auto* content = std::get_if<volume::Content>(&body); content != nullptr && *content) {
@@ -118,6 +122,7 @@ S3Task<CopyDigests> copy_into(store::ShardStore& store, const store::Found& from
     put.commit(filled);
     room = {};
     filled = 0;
+    LEAT_CO_DO(told(co_await rt::yield()));
   }
   if (filled > 0) put.commit(filled);
   co_return CopyDigests{.md5 = md5.finish(), .checksum = checksum.finish()};
