@@ -6,8 +6,10 @@ import os
 import shutil
 import stat
 import subprocess
+import threading
 import urllib.error
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -200,14 +202,20 @@ def test_conditions(bucket):
 
 
 def test_of_many_who_create_a_key_one_wins(bucket):
-    def create(_):
+    ready = threading.Barrier(8)
+
+    def create(number):
         url = bucket.client.generate_presigned_url(
             "put_object", Params={"Bucket": bucket.name, "Key": "lock"})
-        request = urllib.request.Request(url, data=b"x", method="PUT",
+        request = urllib.request.Request(url, data=b"%d" % number, method="PUT",
                                          headers={"If-None-Match": "*", "Content-Type": ""})
+        ready.wait(WAIT_SECONDS)
         return status_of(request)
 
-    assert sorted(map(create, range(3))) == [200, 412, 412]
+    with ThreadPoolExecutor(8) as pool:
+        statuses = list(pool.map(create, range(8)))
+    assert sorted(statuses) == [200] + 7 * [412]
+    assert bucket.read("lock") == b"%d" % statuses.index(200)
 
 
 def status_of(request):

@@ -251,7 +251,11 @@ http::Response S3Router::refuse(const http::Refusal& refusal, const http1::Reque
   } else if (const auto request = sigv4::request_of(head); !request) {
     error = request.error();
   }
-  return error_answer(error, {.resource = head.path, .request_id = request_id});
+  http::Response response = error_answer(error, {.resource = head.path, .request_id = request_id});
+  if (error.code == S3Code::method_not_allowed) {
+    response.add_checked(fmt::format("Allow: {}\r\n", allowed(head)));
+  }
+  return response;
 }
 
 }  // namespace leat::s3

@@ -74,7 +74,9 @@ TEST(Router, EveryOperationHasItsRequest) {
   }
   for (std::size_t i = 0; i < http::kOperationCount; ++i) {
     const std::string_view name = name_of(static_cast<Operation>(i));
-    if (name.starts_with("s3_")) EXPECT_TRUE(seen.contains(name)) << name;
+    if (name.starts_with("s3_")) {
+      EXPECT_TRUE(seen.contains(name)) << name;
+    }
   }
 }
 

@@ -66,6 +66,13 @@ std::string code(const Answer& answer) {
   return fmt::format("{} {}", answer.status, element(answer, "Code"));
 }
 
+std::string listing(const std::vector<std::pair<int, std::string>>& parts) {
+  std::string body = "<CompleteMultipartUpload>";
+  for (const auto& [number, etag] : parts)
+    body += fmt::format("<Part><ETag>{}</ETag><PartNumber>{}</PartNumber></Part>", etag, number);
+  return body + "</CompleteMultipartUpload>";
+}
+
 class S3Test : public ::testing::Test {
  protected:
   S3Test() {
@@ -328,9 +335,7 @@ TEST_F(S3Test, AnObjectComesBackWithItsFields) {
                              {"Content-Encoding", "gzip, aws-chunked"},
                              {"x-amz-meta-Owner", "Jürgen"},
                              {"x-amz-meta-empty", ""},
-                             {"x-amz-tagging", "a=1&b=2"},
-                             {"x-leat-version", "9"},
-                             {"leat-parts", "1"}});
+                             {"x-amz-tagging", "a=1&b=2"}});
   EXPECT_EQ(stored.field("etag"), "\"5d41402abc4b2a76b9719d911017c592\"");
   EXPECT_EQ(stored.field("x-amz-checksum-crc64nvme"), "M3eFcAZSQlc=");
   const Answer got = ask("GET", "/photos/k", {{"x-amz-checksum-mode", "enabled"}});
@@ -344,9 +349,6 @@ TEST_F(S3Test, AnObjectComesBackWithItsFields) {
   EXPECT_EQ(got.field("x-amz-checksum-crc64nvme"), "M3eFcAZSQlc=");
   EXPECT_EQ(got.field("x-amz-checksum-type"), "FULL_OBJECT");
   EXPECT_EQ(got.field("accept-ranges"), "bytes");
-  // Abuse case 47: what is the server's cannot be set by a client.
-  EXPECT_EQ(got.field("x-leat-version"), "(none)");
-  EXPECT_EQ(got.field("leat-parts"), "(none)");
   EXPECT_EQ(ask("GET", "/photos/k?partNumber=1").status, 206);
   EXPECT_EQ(code(ask("GET", "/photos/k?partNumber=2")), "416 InvalidPartNumber");
   EXPECT_EQ(ask("GET", "/photos/k").field("x-amz-checksum-crc64nvme"), "(none)");
@@ -358,6 +360,29 @@ TEST_F(S3Test, AnObjectComesBackWithItsFields) {
   EXPECT_EQ(replaced.body, kEmpty);
   EXPECT_EQ(replaced.field("x-amz-meta-owner"), "(none)") << "PUT replaces all metadata";
   EXPECT_EQ(replaced.field("content-type"), "binary/octet-stream");
+}
+
+TEST_F(S3Test, Abuse47WhatIsTheServersCannotBeSetByAClient) {
+  const Fields fields = {{"x-leat-version", "9"},
+                         {"x-leat-meta-a", "1"},
+                         {"leat-parts", "1,1"},
+                         {"leat-upload", "0000000000000001"},
+                         {"x-amz-checksum-type", "COMPOSITE"},
+                         {"Last-Modified", "Sun, 06 Nov 1994 08:49:37 GMT"},
+                         {"ETag", "\"mine\""}};
+  ASSERT_EQ(put("k", "hello", fields).status, 200);
+  const Answer got = ask("GET", "/photos/k", {{"x-amz-checksum-mode", "ENABLED"}});
+  for (const std::string_view name :
+       {"x-leat-version", "x-leat-meta-a", "leat-parts", "leat-upload"}) {
+    EXPECT_EQ(got.field(name), "(none)") << name;
+  }
+  EXPECT_EQ(got.field("x-amz-checksum-type"), "FULL_OBJECT");
+  EXPECT_EQ(got.field("etag"), "\"5d41402abc4b2a76b9719d911017c592\"");
+  EXPECT_EQ(got.field("last-modified").find("1994"), std::string::npos);
+  EXPECT_EQ(ask("GET", "/photos/k?partNumber=1").field("x-amz-mp-parts-count"), "(none)");
+  const std::string body = listing({{1, "5d41402abc4b2a76b9719d911017c592"}});
+  EXPECT_EQ(code(ask("POST", "/photos/k?uploadId=0000000000000001", {}, body)), "404 NoSuchUpload")
+      << "nobody can pretend that an upload was completed";
 }
 
 TEST_F(S3Test, RangesConditionsAndOverrides) {
@@ -607,13 +632,6 @@ TEST_F(S3Test, CopiesKeepOrReplaceMetadata) {
 }
 
 // Uploads in parts.
-
-std::string listing(const std::vector<std::pair<int, std::string>>& parts) {
-  std::string body = "<CompleteMultipartUpload>";
-  for (const auto& [number, etag] : parts)
-    body += fmt::format("<Part><ETag>{}</ETag><PartNumber>{}</PartNumber></Part>", etag, number);
-  return body + "</CompleteMultipartUpload>";
-}
 
 TEST_F(S3Test, AnUploadInPartsBecomesOneObject) {
   const std::string a(5 * kMiB, 'A');
