@@ -110,7 +110,9 @@ TEST_F(DisksTest, ABucketThatWasMadeAgainMeanwhileHidesTheOldOne) {
   ASSERT_TRUE(remove(1));
   for (std::size_t i = 0; i < 100; ++i) {
     const Status removed = rig_.run(rig_.store().remove(key("k" + std::to_string(i)), {}));
-    if (!removed) ASSERT_EQ(removed.error().code(), Errc::not_found);
+    if (!removed) {
+      ASSERT_EQ(removed.error().code(), Errc::not_found);
+    }
   }
   ASSERT_TRUE(rig_.run(rig_.store().remove_bucket("b")));
   world_.run_for(milliseconds(10));

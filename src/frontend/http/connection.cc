@@ -132,7 +132,7 @@ rt::Task<bool> Connection::answer() {
   } else {
     response = context_.dispatcher.refuse(decision.error(), head_, request_id_);
   }
-  bool body_is_read = body.finished();
+  bool body_is_read = body.finished() && !body.continue_is_owed();
   if (!body_is_read) {
     LEAT_CO_TRY(body_is_read, co_await discard(body));
   }
@@ -169,8 +169,8 @@ Response Connection::refusal_of(const Error& error) {
 
 // A body nobody wanted is read to its end when it is short, so that the next request can follow.
 rt::Task<bool> Connection::discard(BodyReader& body) {
-  if (body.finished()) co_return true;
   if (body.is_broken() || body.continue_is_owed()) co_return false;
+  if (body.finished()) co_return true;
   const auto left = body.left_bytes();
   if (left.value_or(0) > context_.options.discard_max_bytes) co_return false;
   std::array<std::byte, 4096> trash;

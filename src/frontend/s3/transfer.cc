@@ -1,6 +1,7 @@
 #include "s3/transfer.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "http1/conditional.h"
@@ -62,6 +63,11 @@ S3Task<s3body::BodyDigests> receive(Call& call, store::Put& put, s3body::BodyRea
   const std::optional<std::uint64_t> length = call.exchange.head.content_length;
   std::uint64_t received = 0;  // with the framing
   bool at_end = length == 0U;
+  if (at_end) {
+    // Nothing comes, but the client may wait for `100 Continue`.
+    std::array<std::byte, 1> none;
+    LEAT_CO_DO(told(co_await call.exchange.body.read(none)));
+  }
   while (!at_end) {
     LEAT_CO_TRY(const MutableBytes room, told(co_await put.next_buffer()));
     std::size_t filled = 0;
