@@ -461,6 +461,101 @@ def test_aws_copies_folders(node, bucket, tmp_path):
     assert bucket.keys() == []
 
 
+def plain_environment():
+    """Without what the machine tells AWS's libraries."""
+    return {name: value for name, value in clean_environment().items()
+            if not name.startswith("AWS_")}
+
+
+def make_tree(folder):
+    for name, size in {"a.txt": 5, "empty": 0, "sub/b c+.bin": 100_000, "sub/big": 18 * MIB}.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content(size))
+    return sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
+
+
+def test_rclone_syncs_folders(node, bucket, tmp_path):
+    if shutil.which("rclone") is None:
+        pytest.skip("no rclone")
+    names = make_tree(tmp_path / "tree")
+    access, secret = node.key
+    remote = (f":s3,provider=Other,access_key_id={access},secret_access_key={secret},"
+              f"region={REGION},endpoint='{node.url}':{bucket.name}/x")
+
+    def rclone(*words):
+        ended = subprocess.run(
+            ["rclone", "--config", os.devnull, "--retries", "1", "--s3-upload-cutoff", "8M",
+             "--s3-chunk-size", "8M", *map(str, words)],
+            env=plain_environment(), capture_output=True, text=True, timeout=120)
+        assert ended.returncode == 0, ended
+        return ended.stdout
+
+    rclone("sync", tmp_path / "tree", remote)
+    assert bucket.keys() == [f"x/{name}" for name in names]
+    rclone("check", tmp_path / "tree", remote)
+    os.utime(tmp_path / "tree" / "a.txt", (1e9, 1e9))
+    rclone("sync", tmp_path / "tree", remote)  # copies the object onto itself with another time
+    rclone("sync", remote, tmp_path / "again")
+    for name in names:
+        assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "tree" / name).read_bytes()
+    assert (tmp_path / "again" / "a.txt").stat().st_mtime == 1e9
+    rclone("purge", remote)
+    assert bucket.keys() == []
+
+
+def test_restic_backs_up_and_restores(node, bucket, tmp_path):
+    if shutil.which("restic") is None:
+        pytest.skip("no restic")
+    names = make_tree(tmp_path / "tree")
+    access, secret = node.key
+    environment = plain_environment() | {
+        "AWS_ACCESS_KEY_ID": access, "AWS_SECRET_ACCESS_KEY": secret, "RESTIC_PASSWORD": "secret",
+        "RESTIC_REPOSITORY": f"s3:{node.url}/{bucket.name}/backup",
+        "RESTIC_CACHE_DIR": str(tmp_path / "cache")}
+
+    def restic(*words):
+        ended = subprocess.run(["restic", *map(str, words)], cwd=tmp_path, env=environment,
+                               capture_output=True, text=True, timeout=120)
+        assert ended.returncode == 0, ended
+
+    restic("init")
+    restic("backup", "tree")
+    restic("check", "--read-data")
+    restic("restore", "latest", "--target", "again")
+    for name in names:
+        assert (tmp_path / "again" / "tree" / name).read_bytes() \
+            == (tmp_path / "tree" / name).read_bytes()
+
+
+def test_s3cmd_puts_and_gets(node, bucket, tmp_path):
+    if shutil.which("s3cmd") is None:
+        pytest.skip("no s3cmd")
+    names = make_tree(tmp_path / "tree")
+    access, secret = node.key
+    host = node.url.split("//")[1]
+
+    def s3cmd(*words):
+        ended = subprocess.run(
+            ["s3cmd", "--config", os.devnull, f"--access_key={access}", f"--secret_key={secret}",
+             f"--host={host}", f"--host-bucket={host}", "--no-ssl", "--region", REGION,
+             "--no-progress", *map(str, words)],
+            env=plain_environment(), capture_output=True, text=True, timeout=120)
+        assert ended.returncode == 0, ended
+        return ended.stdout
+
+    where = f"s3://{bucket.name}/x/"
+    s3cmd("sync", f"{tmp_path}/tree/", where)
+    assert bucket.keys() == [f"x/{name}" for name in names]
+    (tmp_path / "again").mkdir()
+    s3cmd("sync", where, f"{tmp_path}/again/")
+    for name in names:
+        assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "tree" / name).read_bytes()
+    s3cmd("cp", f"{where}a.txt", f"{where}copy")
+    assert bucket.read("x/copy") == content(5)
+    s3cmd("del", "--recursive", "--force", where)
+    assert bucket.keys() == []
+
+
 def test_uploads_through_tls(start, tmp_path):
     """Newer clients frame their bodies otherwise there: chunks with a trailer."""
     server = start("serve", tmp_path / "data", "--tls", "auto")
