@@ -468,7 +468,8 @@ def plain_environment():
 
 
 def make_tree(folder):
-    for name, size in {"a.txt": 5, "empty": 0, "sub/b c+.bin": 100_000, "sub/big": 18 * MIB}.items():
+    sizes = {"a.txt": 5, "empty": 0, "sub/b c+.bin": 100_000, "sub/big": 18 * MIB}
+    for name, size in sizes.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(content(size))
     return sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
