@@ -86,9 +86,18 @@ def test_head_is_get_without_the_body(server):
         assert headed.field("content-length") == got.field("content-length") == str(len(got.body))
 
 
-@pytest.mark.parametrize("path", ["/", "/nothing", "/_/v1/healthy", "/_/v2/health", "/_/",
-                                  "/_/v1/health/", "//_/v1/health", "/%5f/v1/health",
+@pytest.mark.parametrize("path", ["/", "/nothing", "//_/v1/health", "/%5f/v1/health",
                                   "/a%0d%0aX-Split:%20yes"])
+def test_everything_else_is_s3_and_needs_a_key(server, path):
+    answer = server.ask(f"GET {path}")
+    assert answer.status == 403
+    assert answer.field("content-type") == "application/xml"
+    assert b"<Code>AccessDenied</Code>" in answer.body
+    assert answer.field("x-split") is None
+
+
+@pytest.mark.parametrize("path", ["/_/v1/healthy", "/_/v2/health", "/_/", "/_/v1/health/",
+                                  "/_/a%0d%0aX-Split:%20yes"])
 def test_unknown_paths_are_not_found_and_say_so_in_json(server, path):
     answer = server.ask(f"GET {path}")
     assert answer.status == 404

@@ -18,8 +18,8 @@ Result<std::optional<http::Operation>> NamedRouter::route(const http1::RequestHe
   return std::nullopt;
 }
 
-Result<http::AuthKind> NamedAuthenticator::authenticate(const http1::RequestHead& head,
-                                                        const io::Address&) const {
+std::expected<http::Credentials, http::Refusal> NamedAuthenticator::authenticate(
+    const http1::RequestHead& head, const io::Address&) const {
   const std::string_view name = head.headers.find("x-auth").value_or("admin_token");
   for (std::size_t i = 0; i < http::kAuthKindCount; ++i) {
     const auto kind = static_cast<http::AuthKind>(i);

@@ -28,8 +28,8 @@ class NamedRouter final : public http::Router {
 
 class NamedAuthenticator final : public http::Authenticator {
  public:
-  Result<http::AuthKind> authenticate(const http1::RequestHead& head,
-                                      const io::Address& peer) const override;
+  std::expected<http::Credentials, http::Refusal> authenticate(
+      const http1::RequestHead& head, const io::Address& peer) const override;
 };
 
 // A handler made of a function that returns a task.

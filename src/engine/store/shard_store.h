@@ -138,6 +138,7 @@ class ShardStore {
   rt::Task<record::Version> complete_upload(volume::Completion completion,
                                             volume::Precondition precondition);
   rt::Task<void> abort_upload(record::ObjectKey object, record::UploadId upload);
+  rt::Task<record::Upload> find_upload(record::ObjectKey object, record::UploadId upload);
   rt::Task<std::vector<record::Part>> list_parts(record::ObjectKey object, record::UploadId upload);
   rt::Task<std::vector<record::Upload>> list_uploads(record::BucketId bucket);
 
@@ -185,6 +186,11 @@ class ShardStore {
   std::vector<DoorPtr> ranked(const record::ObjectKey& object) const;
   // The disk that holds the object, or the one that placement chooses for a new one.
   rt::Task<DoorPtr> door_for(record::ObjectKey object);
+  struct UploadAt {
+    record::Upload upload{};
+    DoorPtr door{};
+  };
+  rt::Task<UploadAt> look_for_upload(record::ObjectKey object, record::UploadId upload);
   rt::Task<DoorPtr> door_of_upload(record::ObjectKey object, record::UploadId upload);
   rt::Task<std::unique_ptr<Put>> open_put(Put::Target target);
 

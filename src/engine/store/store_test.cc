@@ -439,13 +439,19 @@ TEST_F(StoreTest, AnUploadBecomesAnObject) {
   ASSERT_TRUE(rig_.crash());
   EXPECT_EQ(rig_.run(rig_.store().list_parts(key("big"), upload->id))->size(), 3U);
   EXPECT_EQ(rig_.run(rig_.store().list_uploads(bucket_))->size(), 1U);
+  EXPECT_EQ(rig_.run(rig_.store().find_upload(key("big"), upload->id)).value(), *upload);
+  EXPECT_EQ(error_of(rig_.run(rig_.store().find_upload(key("other"), upload->id))),
+            Errc::not_found);
   EXPECT_EQ(error_of(rig_.find(key("big"))), Errc::not_found);
   EXPECT_EQ(error_of(rig_.run(rig_.store().remove_bucket("b"))), Errc::conflict);
 
+  completion.attributes = {{"parts", "3"}};
+  std::vector<record::Attribute> together = attributes;
+  together.push_back({"parts", "3"});
   ASSERT_TRUE(rig_.run(rig_.store().complete_upload(completion, {})));
   for (int boot = 0; boot < 2; ++boot) {
     EXPECT_TRUE(rig_.get(key("big")) == whole);
-    EXPECT_EQ(rig_.find(key("big"))->version.attributes, attributes);
+    EXPECT_EQ(rig_.find(key("big"))->version.attributes, together);
     EXPECT_EQ(rig_.find(key("big"))->version.etag, "abcd-3");
     ASSERT_TRUE(rig_.crash());
   }

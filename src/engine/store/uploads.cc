@@ -19,7 +19,8 @@ rt::Task<record::Upload> ShardStore::begin_upload(record::ObjectKey object,
   co_return upload;
 }
 
-rt::Task<DoorPtr> ShardStore::door_of_upload(record::ObjectKey object, record::UploadId upload) {
+rt::Task<ShardStore::UploadAt> ShardStore::look_for_upload(record::ObjectKey object,
+                                                           record::UploadId upload) {
   LEAT_CO_DO(check_key(object));
   const std::vector<DoorPtr> order = ranked(object);
   for (const DoorPtr& door : order) {
@@ -28,10 +29,21 @@ rt::Task<DoorPtr> ShardStore::door_of_upload(record::ObjectKey object, record::U
     using Maybe = std::optional<record::Upload>;
     auto looked = kit_.pool.run<Maybe>(
         [&index, &object, upload] { return index.find_upload(object, upload); });
-    LEAT_CO_TRY(const Maybe found, co_await std::move(looked));
-    if (found) co_return door;
+    LEAT_CO_TRY(Maybe found, co_await std::move(looked));
+    if (found) co_return UploadAt{.upload = std::move(*found), .door = door};
   }
   co_return fail(Errc::not_found, "no such upload");
+}
+
+rt::Task<DoorPtr> ShardStore::door_of_upload(record::ObjectKey object, record::UploadId upload) {
+  LEAT_CO_TRY(UploadAt found, co_await look_for_upload(std::move(object), upload));
+  co_return std::move(found.door);
+}
+
+rt::Task<record::Upload> ShardStore::find_upload(record::ObjectKey object,
+                                                 record::UploadId upload) {
+  LEAT_CO_TRY(UploadAt found, co_await look_for_upload(std::move(object), upload));
+  co_return std::move(found.upload);
 }
 
 rt::Task<std::unique_ptr<Put>> ShardStore::begin_part(record::ObjectKey object,

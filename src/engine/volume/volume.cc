@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace leat::volume {
 namespace {
@@ -307,6 +308,7 @@ rt::Task<record::Version> Volume::complete_upload(Completion completion,
     size_bytes += part->content.size_bytes;
   }
   const record::Durability durable = durability(completion.object.bucket);
+  std::ranges::move(completion.attributes, std::back_inserter(upload.attributes));
   record::Version version{.size_bytes = size_bytes,
                           .modified_ms = completion.modified_ms,
                           .etag = std::move(completion.etag),

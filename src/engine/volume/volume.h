@@ -62,6 +62,7 @@ struct Completion {
   std::vector<PartChoice> parts{};  // in order of their numbers
   std::string etag{};               // of the whole
   std::int64_t modified_ms = 0;
+  std::vector<record::Attribute> attributes{};  // besides those that the upload began with
 };
 
 struct SpaceUse {

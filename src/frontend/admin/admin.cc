@@ -73,8 +73,8 @@ Result<std::optional<Operation>> AdminRouter::route(const http1::RequestHead& he
   return std::nullopt;
 }
 
-Result<AuthKind> TokenAuthenticator::authenticate(const http1::RequestHead& head,
-                                                  const io::Address& peer) const {
+std::expected<http::Credentials, http::Refusal> TokenAuthenticator::authenticate(
+    const http1::RequestHead& head, const io::Address& peer) const {
   const auto presented = head.headers.find(http1::Header::authorization);
   if (!presented) {
     const bool local = peer.is_loopback() && speaks_for_itself(head);

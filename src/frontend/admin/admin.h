@@ -28,8 +28,8 @@ class AdminRouter final : public http::Router {
 class TokenAuthenticator final : public http::Authenticator {
  public:
   explicit TokenAuthenticator(const log::Secret& token) : token_(token) {}
-  Result<http::AuthKind> authenticate(const http1::RequestHead& head,
-                                      const io::Address& peer) const override;
+  std::expected<http::Credentials, http::Refusal> authenticate(
+      const http1::RequestHead& head, const io::Address& peer) const override;
 
  private:
   const log::Secret& token_;

@@ -24,7 +24,9 @@ Result<AuthKind> who(std::string_view fields, const io::Address& peer) {
   http1::RequestHead head;
   http1::RequestParser parser;
   EXPECT_EQ(parser.parse(text, head).value(), text.size()) << text;
-  return TokenAuthenticator(kToken).authenticate(head, peer);
+  auto found = TokenAuthenticator(kToken).authenticate(head, peer);
+  if (!found) return fail(std::move(found).error().error);
+  return found->kind;
 }
 
 constexpr std::string_view kLocal = "Host: localhost:9000\r\n";

@@ -15,7 +15,9 @@ BodyReader::BodyReader(io::Stream& stream, InputBuffer& input, Pace& pace,
       left_(head.content_length.value_or(0)) {
   if (head.chunked) decoder_.emplace();
   finished_ = !head.chunked && left_ == 0;
-  continue_owed_ = head.expects_continue && !finished_;
+  // Also for a body that is empty: clients of the botocore family wait for it, and mistake the next
+  // answer on the connection if they do not get it.
+  continue_owed_ = head.expects_continue && (!finished_ || head.content_length.has_value());
 }
 
 const http1::HeaderBlock& BodyReader::trailers() const {
@@ -29,6 +31,7 @@ std::optional<std::uint64_t> BodyReader::left_bytes() const {
 }
 
 rt::Task<std::size_t> BodyReader::read(MutableBytes target) {
+  if (finished_ && continue_owed_) LEAT_CO_DO(co_await give_continue());
   if (finished_ || target.empty()) co_return std::size_t{0};
   if (broken_) co_return fail(Errc::closed, "read after the body was found broken");
   pace_.hold();  // `target` is memory that others may be short of

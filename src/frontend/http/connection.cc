@@ -121,16 +121,18 @@ rt::Task<bool> Connection::answer() {
                       .is_encrypted = stream_.is_encrypted(),
                       .body = body,
                       .operation = decision->operation,
-                      .auth = decision->auth};
+                      .auth = decision->credentials.kind,
+                      .request_id = request_id_,
+                      .proof = std::move(decision->credentials.proof)};
     auto handled = co_await decision->handler->handle(exchange);
     context_.metrics.received_bytes.add(body.received_bytes());
     if (!handled && is_gone(handled.error().code())) co_return fail(std::move(handled).error());
     response = handled ? std::move(*handled) : Response::of_error(handled.error());
     if (!handled && handled.error().code() == Errc::timeout) context_.metrics.client_timeouts.add();
   } else {
-    response = context_.dispatcher.refuse(decision.error(), head_);
+    response = context_.dispatcher.refuse(decision.error(), head_, request_id_);
   }
-  bool body_is_read = body.finished();
+  bool body_is_read = body.finished() && !body.continue_is_owed();
   if (!body_is_read) {
     LEAT_CO_TRY(body_is_read, co_await discard(body));
   }
@@ -167,8 +169,8 @@ Response Connection::refusal_of(const Error& error) {
 
 // A body nobody wanted is read to its end when it is short, so that the next request can follow.
 rt::Task<bool> Connection::discard(BodyReader& body) {
-  if (body.finished()) co_return true;
   if (body.is_broken() || body.continue_is_owed()) co_return false;
+  if (body.finished()) co_return true;
   const auto left = body.left_bytes();
   if (left.value_or(0) > context_.options.discard_max_bytes) co_return false;
   std::array<std::byte, 4096> trash;

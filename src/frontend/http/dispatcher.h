@@ -8,6 +8,7 @@
 #pragma once
 
 #include <array>
+#include <expected>
 #include <memory>
 #include <optional>
 
@@ -17,7 +18,30 @@
 
 namespace leat::http {
 
-// Which operation a request head asks for. Pure: looks at method and path only.
+// What a request proved about its sender.
+struct Credentials {
+  // Implicit: most authenticators know the kind and nothing else.
+  Credentials(AuthKind proved) : kind(proved) {}  // NOLINT(google-explicit-constructor)
+  Credentials(AuthKind proved, std::shared_ptr<const void> with)
+      : kind(proved), proof(std::move(with)) {}
+
+  AuthKind kind;
+  // What the authenticator found out, for the handlers of the same protocol: they know its type.
+  std::shared_ptr<const void> proof{};
+};
+
+// Why a request was refused before its handler was reached.
+struct Refusal {
+  Refusal(Error why) : error(std::move(why)) {}  // NOLINT(google-explicit-constructor)
+  Refusal(Error why, std::shared_ptr<const void> with)
+      : error(std::move(why)), words(std::move(with)) {}
+
+  Error error;
+  // The same in the words of the protocol, for the router that makes the answer.
+  std::shared_ptr<const void> words{};
+};
+
+// Which operation a request head asks for. Pure: looks at the head only.
 class Router {
  public:
   virtual ~Router() = default;
@@ -29,6 +53,11 @@ class Router {
   // The methods that route() would not have refused, for the Allow field: "GET, HEAD".
   // Requires: route() has answered method_not_allowed.
   virtual std::string_view allowed(const http1::RequestHead& head) const = 0;
+
+  // The answer to a request for a path of this router's that was refused, in the words of its
+  // protocol: JSON and the fields that belong to the status, unless a router has others.
+  virtual Response refuse(const Refusal& refusal, const http1::RequestHead& head,
+                          std::uint64_t request_id) const;
 };
 
 class Authenticator {
@@ -36,8 +65,8 @@ class Authenticator {
   virtual ~Authenticator() = default;
 
   // Errors: unauthenticated, denied, bad_request: credentials were presented and are no good.
-  virtual Result<AuthKind> authenticate(const http1::RequestHead& head,
-                                        const io::Address& peer) const = 0;
+  virtual std::expected<Credentials, Refusal> authenticate(const http1::RequestHead& head,
+                                                           const io::Address& peer) const = 0;
 };
 
 class Handler {
@@ -50,7 +79,10 @@ class Handler {
 
 class Dispatcher {
  public:
-  explicit Dispatcher(const Authenticator& authenticator) : authenticator_(authenticator) {}
+  explicit Dispatcher(const Authenticator& authenticator) : authenticator_(&authenticator) {}
+
+  // Another one in its place, for a site that knows more kinds of credentials.
+  void set_authenticator(const Authenticator& authenticator) { authenticator_ = &authenticator; }
 
   // Asked in the order they were added.
   void add_router(const Router& router) { routers_.push_back(&router); }
@@ -58,19 +90,21 @@ class Dispatcher {
 
   struct Decision {
     Operation operation;
-    AuthKind auth;
+    Credentials credentials;
     Handler* handler;
   };
 
   // Everything that is decided before a byte of the body is read.
   // Errors: those of Router and Authenticator; not_found, denied, unauthenticated, not_implemented.
-  Result<Decision> decide(const http1::RequestHead& head, const io::Address& peer) const;
+  std::expected<Decision, Refusal> decide(const http1::RequestHead& head,
+                                          const io::Address& peer) const;
 
-  // The answer to a request that decide() refused, with the fields that belong to its status.
-  Response refuse(const Error& error, const http1::RequestHead& head) const;
+  // The answer to a request that decide() refused, by the router whose path it is.
+  Response refuse(const Refusal& refusal, const http1::RequestHead& head,
+                  std::uint64_t request_id) const;
 
  private:
-  const Authenticator& authenticator_;
+  const Authenticator* authenticator_;
   std::vector<const Router*> routers_;
   std::array<Handler*, kOperationCount> handlers_{};
 };

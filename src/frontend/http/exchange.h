@@ -3,6 +3,8 @@
 // Lifetime: lives until the response has been sent; views into the head live as long.
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <string_view>
 
 #include "base/bytes.h"
@@ -35,6 +37,9 @@ struct Exchange {
   RequestBody& body;
   Operation operation;
   AuthKind auth;
+  std::uint64_t request_id = 0;  // as the answer shows it
+  // What the authenticator found out; its type is its protocol's (http/dispatcher.h).
+  std::shared_ptr<const void> proof{};
 };
 
 }  // namespace leat::http

@@ -12,13 +12,16 @@ struct Access {
   bool anonymous;
   bool same_machine;
   bool admin_token;
+  bool access_key;
 };
 
-constexpr Access kEverybody{true, true, true};
-constexpr Access kOperators{false, true, true};
+constexpr Access kEverybody{true, true, true, true};
+constexpr Access kOperators{false, true, true, false};
 // A proxy on this machine that adds no field of its own cannot be told from a person on it: what
 // destroys is for those who prove that they may.
-constexpr Access kTokenHolders{false, false, true};
+constexpr Access kTokenHolders{false, false, true, false};
+// Whom the signature of an access key proves, as far as the rules of that key go (frontend/s3).
+constexpr Access kKeyHolders{false, false, true, true};
 
 Access access_to(Operation operation) {
   switch (operation) {
@@ -40,8 +43,34 @@ Access access_to(Operation operation) {
     case Operation::remove_object:
     case Operation::change_object:
     case Operation::add_disk:
-    case Operation::remove_disk: return kTokenHolders;
+    case Operation::remove_disk:
+    case Operation::list_keys:
+    case Operation::create_key:
+    case Operation::remove_key: return kTokenHolders;
     case Operation::list_disks: return kOperators;
+    case Operation::s3_list_buckets:
+    case Operation::s3_create_bucket:
+    case Operation::s3_head_bucket:
+    case Operation::s3_delete_bucket:
+    case Operation::s3_get_bucket_location:
+    case Operation::s3_list_objects:
+    case Operation::s3_list_objects_v2:
+    case Operation::s3_list_uploads:
+    case Operation::s3_get_object:
+    case Operation::s3_head_object:
+    case Operation::s3_put_object:
+    case Operation::s3_copy_object:
+    case Operation::s3_delete_object:
+    case Operation::s3_delete_objects:
+    case Operation::s3_create_upload:
+    case Operation::s3_upload_part:
+    case Operation::s3_upload_part_copy:
+    case Operation::s3_complete_upload:
+    case Operation::s3_abort_upload:
+    case Operation::s3_list_parts:
+    case Operation::s3_get_tagging:
+    case Operation::s3_put_tagging:
+    case Operation::s3_delete_tagging: return kKeyHolders;
   }
   LEAT_CHECK(false);
 }
@@ -54,6 +83,7 @@ bool permits(Operation operation, AuthKind kind) {
     case AuthKind::anonymous: return access.anonymous;
     case AuthKind::same_machine: return access.same_machine;
     case AuthKind::admin_token: return access.admin_token;
+    case AuthKind::access_key: return access.access_key;
   }
   LEAT_CHECK(false);
 }
@@ -72,6 +102,7 @@ std::string_view name_of(AuthKind kind) {
     case AuthKind::anonymous: return "anonymous";
     case AuthKind::same_machine: return "same_machine";
     case AuthKind::admin_token: return "admin_token";
+    case AuthKind::access_key: return "access_key";
   }
   LEAT_CHECK(false);
 }

@@ -32,7 +32,33 @@ namespace leat::http {
   X(change_object) /* bring back, copy */                           \
   X(list_disks)    /* how each disk is */                           \
   X(add_disk)      /* to the node that runs */                      \
-  X(remove_disk)
+  X(remove_disk)                                                    \
+  X(list_keys)  /* access keys, without their secrets */            \
+  X(create_key) /* an access key, with its secret this once */      \
+  X(remove_key)                                                     \
+  X(s3_list_buckets)                                                \
+  X(s3_create_bucket)                                               \
+  X(s3_head_bucket)                                                 \
+  X(s3_delete_bucket)                                               \
+  X(s3_get_bucket_location)                                         \
+  X(s3_list_objects)                                                \
+  X(s3_list_objects_v2)                                             \
+  X(s3_list_uploads)                                                \
+  X(s3_get_object)                                                  \
+  X(s3_head_object)                                                 \
+  X(s3_put_object)                                                  \
+  X(s3_copy_object)                                                 \
+  X(s3_delete_object)                                               \
+  X(s3_delete_objects)                                              \
+  X(s3_create_upload)                                               \
+  X(s3_upload_part)                                                 \
+  X(s3_upload_part_copy)                                            \
+  X(s3_complete_upload)                                             \
+  X(s3_abort_upload)                                                \
+  X(s3_list_parts)                                                  \
+  X(s3_get_tagging)                                                 \
+  X(s3_put_tagging)                                                 \
+  X(s3_delete_tagging)
 
 enum class Operation : std::uint8_t {
 #define LEAT_X(name) name,
@@ -50,8 +76,9 @@ enum class AuthKind : std::uint8_t {
   same_machine,  // nothing was presented, but it comes from this machine, not through a browser's
                  // trick, and not through a proxy that says so
   admin_token,   // the bearer token of this server
+  access_key,    // the signature of an access key; what it may do, its rules say
 };
-constexpr std::size_t kAuthKindCount = 3;
+constexpr std::size_t kAuthKindCount = 4;
 
 bool permits(Operation operation, AuthKind kind);
 

@@ -18,27 +18,53 @@ using testing::RawClient;
 // twice.
 struct Row {
   Operation operation;
-  std::array<bool, kAuthKindCount> permitted;  // anonymous, same_machine, admin_token
+  std::array<bool, kAuthKindCount> permitted;  // in the order of AuthKind
 };
 constexpr std::array<Row, kOperationCount> kTable = {{
-    {Operation::health, {true, true, true}},
-    {Operation::ready, {true, true, true}},
-    {Operation::version, {true, true, true}},
-    {Operation::metrics, {false, true, true}},
-    {Operation::read_file, {true, true, true}},
-    {Operation::write_file, {false, false, true}},
-    {Operation::delete_file, {false, false, true}},
-    {Operation::list_buckets, {false, false, true}},
-    {Operation::create_bucket, {false, false, true}},
-    {Operation::remove_bucket, {false, false, true}},
-    {Operation::list_objects, {false, false, true}},
-    {Operation::read_object, {false, false, true}},
-    {Operation::write_object, {false, false, true}},
-    {Operation::remove_object, {false, false, true}},
-    {Operation::change_object, {false, false, true}},
-    {Operation::list_disks, {false, true, true}},
-    {Operation::add_disk, {false, false, true}},
-    {Operation::remove_disk, {false, false, true}},
+    {Operation::health, {true, true, true, true}},
+    {Operation::ready, {true, true, true, true}},
+    {Operation::version, {true, true, true, true}},
+    {Operation::metrics, {false, true, true, false}},
+    {Operation::read_file, {true, true, true, true}},
+    {Operation::write_file, {false, false, true, false}},
+    {Operation::delete_file, {false, false, true, false}},
+    {Operation::list_buckets, {false, false, true, false}},
+    {Operation::create_bucket, {false, false, true, false}},
+    {Operation::remove_bucket, {false, false, true, false}},
+    {Operation::list_objects, {false, false, true, false}},
+    {Operation::read_object, {false, false, true, false}},
+    {Operation::write_object, {false, false, true, false}},
+    {Operation::remove_object, {false, false, true, false}},
+    {Operation::change_object, {false, false, true, false}},
+    {Operation::list_disks, {false, true, true, false}},
+    {Operation::add_disk, {false, false, true, false}},
+    {Operation::remove_disk, {false, false, true, false}},
+    {Operation::list_keys, {false, false, true, false}},
+    {Operation::create_key, {false, false, true, false}},
+    {Operation::remove_key, {false, false, true, false}},
+    {Operation::s3_list_buckets, {false, false, true, true}},
+    {Operation::s3_create_bucket, {false, false, true, true}},
+    {Operation::s3_head_bucket, {false, false, true, true}},
+    {Operation::s3_delete_bucket, {false, false, true, true}},
+    {Operation::s3_get_bucket_location, {false, false, true, true}},
+    {Operation::s3_list_objects, {false, false, true, true}},
+    {Operation::s3_list_objects_v2, {false, false, true, true}},
+    {Operation::s3_list_uploads, {false, false, true, true}},
+    {Operation::s3_get_object, {false, false, true, true}},
+    {Operation::s3_head_object, {false, false, true, true}},
+    {Operation::s3_put_object, {false, false, true, true}},
+    {Operation::s3_copy_object, {false, false, true, true}},
+    {Operation::s3_delete_object, {false, false, true, true}},
+    {Operation::s3_delete_objects, {false, false, true, true}},
+    {Operation::s3_create_upload, {false, false, true, true}},
+    {Operation::s3_upload_part, {false, false, true, true}},
+    {Operation::s3_upload_part_copy, {false, false, true, true}},
+    {Operation::s3_complete_upload, {false, false, true, true}},
+    {Operation::s3_abort_upload, {false, false, true, true}},
+    {Operation::s3_list_parts, {false, false, true, true}},
+    {Operation::s3_get_tagging, {false, false, true, true}},
+    {Operation::s3_put_tagging, {false, false, true, true}},
+    {Operation::s3_delete_tagging, {false, false, true, true}},
 }};
 
 TEST(Operation, PermitsExactlyWhatTheTableSays) {
@@ -78,6 +104,11 @@ rt::Task<Response> note(Exchange& exchange, Seen& seen) {
   co_return Response(204);
 }
 
+// Who has proved nothing may yet; who has proved who it is may not.
+int status_of_refusal(AuthKind who) {
+  return who == AuthKind::access_key ? 403 : 401;
+}
+
 std::string request_for(Operation operation, std::string_view who) {
   return "GET /" + std::string(name_of(operation)) +
          " HTTP/1.1\r\nHost: server\r\nx-auth: " + std::string(who) + "\r\n\r\n";
@@ -105,7 +136,8 @@ TEST_F(AllPairs, AHandlerRunsIfAndOnlyIfItsPairIsPermitted) {
       const int status = client.ask(request_for(row.operation, name_of(who))).status;
       const bool permitted = row.permitted[kind];
       EXPECT_EQ(seen.calls, permitted ? 1 : 0) << name_of(row.operation) << " by " << name_of(who);
-      EXPECT_EQ(status, permitted ? 204 : 401) << name_of(row.operation) << " by " << name_of(who);
+      EXPECT_EQ(status, permitted ? 204 : status_of_refusal(who))
+          << name_of(row.operation) << " by " << name_of(who);
       if (!permitted) continue;
       EXPECT_EQ(seen.operation, row.operation);
       EXPECT_EQ(seen.auth, who);
@@ -147,9 +179,10 @@ TEST(Dispatcher, AnOperationWithoutAHandlerIsNotImplementedForThoseWhoMayAsk) {
   for (const Row& row : kTable) {
     for (std::size_t kind = 0; kind < kAuthKindCount; ++kind) {
       RawClient client(http);
-      const std::string_view who = name_of(static_cast<AuthKind>(kind));
-      EXPECT_EQ(client.ask(request_for(row.operation, who)).status, row.permitted[kind] ? 501 : 401)
-          << name_of(row.operation) << " by " << who;
+      const auto who = static_cast<AuthKind>(kind);
+      const int status = client.ask(request_for(row.operation, name_of(who))).status;
+      EXPECT_EQ(status, row.permitted[kind] ? 501 : status_of_refusal(who))
+          << name_of(row.operation) << " by " << name_of(who);
     }
   }
 }
@@ -181,6 +214,72 @@ TEST_F(AllPairs, RoutersAreAskedInOrderAndTheFirstThatKnowsDecides) {
   EXPECT_EQ(other.ask("POST /health HTTP/1.1\r\nHost: s\r\n\r\n").status, 405);
   EXPECT_EQ(other.ask("GET /health HTTP/1.1\r\nHost: s\r\n\r\n").status, 204);
   EXPECT_EQ(seen.operation, Operation::version);
+}
+
+rt::Task<Response> no_content() {
+  co_return Response(204);
+}
+
+// A protocol of its own: it proves with a number, and refuses in its own words.
+class OwnRouter final : public Router {
+ public:
+  std::string_view allowed(const http1::RequestHead&) const override { return "GET"; }
+  Result<std::optional<Operation>> route(const http1::RequestHead& head) const override {
+    if (!head.path.starts_with("/own")) return std::nullopt;
+    if (head.method != http1::Method::get) return fail(Errc::method_not_allowed);
+    return Operation::s3_get_object;
+  }
+  Response refuse(const Refusal& refusal, const http1::RequestHead&,
+                  std::uint64_t request_id) const override {
+    const auto* words = static_cast<const std::string*>(refusal.words.get());
+    std::string text = words != nullptr ? *words : refusal.error.message();
+    Response response = Response::text(418, "text/plain", std::move(text));
+    response.add_checked("own-id: " + std::to_string(request_id) + "\r\n");
+    return response;
+  }
+};
+
+class OwnAuthenticator final : public Authenticator {
+ public:
+  std::expected<Credentials, Refusal> authenticate(const http1::RequestHead& head,
+                                                   const io::Address&) const override {
+    const auto word = head.headers.find("own-word");
+    if (!word) return Credentials(AuthKind::anonymous);
+    if (*word == "good") return Credentials(AuthKind::access_key, std::make_shared<int>(42));
+    return std::unexpected(Refusal(Error(Errc::denied), std::make_shared<std::string>("no!")));
+  }
+};
+
+TEST(Dispatcher, AProtocolKeepsItsProofForItsHandlersAndRefusesInItsOwnWords) {
+  const OwnRouter router;
+  const OwnAuthenticator authenticator;
+  testing::HttpWorldOptions options;
+  options.router = &router;
+  HttpWorld http(options);
+  http.dispatcher.set_authenticator(authenticator);
+  int proved = 0;
+  http.handle(Operation::s3_get_object, [&proved](Exchange& exchange) {
+    proved = *static_cast<const int*>(exchange.proof.get());
+    return no_content();
+  });
+  const auto ask = [&http](std::string_view method, std::string_view path,
+                           std::string_view fields) {
+    RawClient client(http);
+    return client.ask(std::string(method) + " " + std::string(path) + " HTTP/1.1\r\nHost: s\r\n" +
+                      std::string(fields) + "\r\n");
+  };
+  EXPECT_EQ(ask("GET", "/own", "own-word: good\r\n").status, 204);
+  EXPECT_EQ(proved, 42);
+  const auto wrong = ask("GET", "/own", "own-word: bad\r\n");
+  EXPECT_EQ(wrong.status, 418);
+  EXPECT_EQ(wrong.body, "no!");
+  EXPECT_EQ(std::stoull(wrong.field("own-id")),
+            std::stoull(wrong.field("x-leat-request-id"), nullptr, 16));
+  EXPECT_EQ(ask("PUT", "/own", "own-word: bad\r\n").body, "no!")
+      << "what a path takes is not told to who shows wrong credentials";
+  EXPECT_EQ(ask("PUT", "/own", "").status, 418);
+  EXPECT_EQ(ask("GET", "/own", "").status, 418) << "a stranger";
+  EXPECT_EQ(ask("GET", "/elsewhere", "").status, 404) << "nobody's: in the common words";
 }
 
 }  // namespace

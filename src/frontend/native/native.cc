@@ -53,6 +53,13 @@ Routed NativeRouter::route(const http1::RequestHead& head) const {
   if (path.starts_with(kDisks) && path[kDisks.size()] == '/') {
     return head.method == Method::delete_ ? Operation::remove_disk : not_allowed();
   }
+  if (path == kKeys) {
+    if (head.method == Method::post) return Operation::create_key;
+    return reads ? Operation::list_keys : not_allowed();
+  }
+  if (path.starts_with(kKeys) && path[kKeys.size()] == '/') {
+    return head.method == Method::delete_ ? Operation::remove_key : not_allowed();
+  }
   if (path == kBuckets) return route_bucket("", head.method);
   if (path.starts_with(kBuckets) && path[kBuckets.size()] == '/') {
     return route_bucket(path.substr(kBuckets.size() + 1), head.method);
@@ -67,6 +74,8 @@ std::string_view NativeRouter::allowed(const http1::RequestHead& head) const {
   }
   if (head.path == kDisks) return "GET, HEAD, POST";
   if (head.path.starts_with(kDisks)) return "DELETE";
+  if (head.path == kKeys) return "GET, HEAD, POST";
+  if (head.path.starts_with(kKeys)) return "DELETE";
   return "GET, HEAD";
 }
 
@@ -81,7 +90,7 @@ class NativeApi::Call final : public http::Handler {
   Function function_;
 };
 
-NativeApi::NativeApi(store::ShardStore& store, store::DiskKeeper& keeper) {
+NativeApi::NativeApi(store::ShardStore& store, store::DiskKeeper& keeper, keys::KeyStore& keys) {
   using OnStore = Answer (*)(store::ShardStore&, http::Exchange&);
   const std::pair<Operation, OnStore> on_store[] = {
       {Operation::list_buckets, list_buckets},   {Operation::create_bucket, create_bucket},
@@ -102,6 +111,16 @@ NativeApi::NativeApi(store::ShardStore& store, store::DiskKeeper& keeper) {
     calls_.emplace_back(operation,
                         std::make_unique<Call>([&store, &keeper, function](auto& exchange) {
                           return function(store, keeper, exchange);
+                        }));
+  }
+  using OnKeys = Answer (*)(store::ShardStore&, keys::KeyStore&, http::Exchange&);
+  const std::pair<Operation, OnKeys> on_keys[] = {{Operation::list_keys, list_keys},
+                                                  {Operation::create_key, create_key},
+                                                  {Operation::remove_key, remove_key}};
+  for (const auto& [operation, function] : on_keys) {
+    calls_.emplace_back(operation,
+                        std::make_unique<Call>([&store, &keys, function](auto& exchange) {
+                          return function(store, keys, exchange);
                         }));
   }
 }

@@ -10,16 +10,19 @@
 //   GET    /_/v1/disks                       how each disk is
 //   POST   /_/v1/disks                       bring one in: {"path": "/directory"}
 //   DELETE /_/v1/disks/NAME                  take one out, named by its id or its directory
+//   GET    /_/v1/keys                        access keys, without their secrets
+//   POST   /_/v1/keys                        make one; the answer alone has its secret
+//   DELETE /_/v1/keys/ID                     revoke one
 //
 // docs/reference/api.md has the details. Keys are percent-encoded and decoded once.
-// Shard: one of each a shard. Lifetime: the store and the keeper
-// outlive the handlers.
+// Shard: one of each a shard. Lifetime: the store, the keeper and the keys outlive the handlers.
 #pragma once
 
 #include <memory>
 #include <vector>
 
 #include "http/dispatcher.h"
+#include "keys/key_store.h"
 #include "store/shard_store.h"
 
 namespace leat::native {
@@ -33,7 +36,7 @@ class NativeRouter final : public http::Router {
 // The handlers of one shard.
 class NativeApi {
  public:
-  NativeApi(store::ShardStore& store, store::DiskKeeper& keeper);
+  NativeApi(store::ShardStore& store, store::DiskKeeper& keeper, keys::KeyStore& keys);
   ~NativeApi();
 
   void install(http::Dispatcher& dispatcher);

@@ -27,7 +27,10 @@ class NativeTest : public ::testing::Test {
  protected:
   NativeTest() {
     EXPECT_TRUE(rig_.open());
-    api_ = std::make_unique<NativeApi>(rig_.store(), rig_);
+    EXPECT_TRUE(rig_.disk(0).make_directories("/node"));
+    EXPECT_TRUE(keys_.open(0));
+    keys_.add(http_.world.shard(), pool_);
+    api_ = std::make_unique<NativeApi>(rig_.store(), rig_, keys_);
     api_->install(http_.dispatcher);
     EXPECT_EQ(ask("PUT", "/_/v1/buckets/photos").status, 201);
   }
@@ -72,6 +75,9 @@ class NativeTest : public ::testing::Test {
   NativeRouter router_;
   testing::HttpWorld http_{http_options(router_)};
   test::StoreWorld rig_{http_.world, *http_.logger, 2};
+  io::SeededRng rng_{7};
+  rt::BlockingPool pool_{"sim", 0, 16};
+  keys::KeyStore keys_{rig_.disk(0), rng_, "/node/keys.json"};
   std::unique_ptr<NativeApi> api_;
 };
 
@@ -87,6 +93,7 @@ TEST_F(NativeTest, EveryRouteTakesItsMethodsAndNamesThem) {
        {Route{"/_/v1/buckets", "GET, HEAD"}, Route{"/_/v1/buckets/", "GET, HEAD"},
         Route{"/_/v1/buckets/other", "PUT, DELETE"}, Route{"/_/v1/list/photos", "GET, HEAD"},
         Route{"/_/v1/disks", "GET, HEAD, POST"}, Route{"/_/v1/disks/none", "DELETE"},
+        Route{"/_/v1/keys", "GET, HEAD, POST"}, Route{"/_/v1/keys/none", "DELETE"},
         Route{"/_/v1/objects/photos/k", "GET, HEAD, PUT, DELETE, POST"}}) {
     for (const std::string_view method : kMethods) {
       const Answer answer = ask(method, route.target);
@@ -99,8 +106,8 @@ TEST_F(NativeTest, EveryRouteTakesItsMethodsAndNamesThem) {
     }
   }
   EXPECT_EQ(ask("BREW", "/_/v1/buckets").status, 501);
-  for (const std::string_view target :
-       {"/_/v1/nothing", "/_/v1/bucketsX", "/_/v1/disksX", "/", "/_/v1/list", "/_/v1/objects"}) {
+  for (const std::string_view target : {"/_/v1/nothing", "/_/v1/bucketsX", "/_/v1/disksX",
+                                        "/_/v1/keysX", "/", "/_/v1/list", "/_/v1/objects"}) {
     EXPECT_EQ(ask("GET", target).status, 404) << target;
   }
 }
@@ -479,6 +486,54 @@ TEST_F(NativeTest, DamageIsAnErrorAndNeverWrongBytes) {
   const Answer answer = get("small");
   EXPECT_EQ(answer.status, 500);
   EXPECT_EQ(error_in(answer), "corrupt");
+}
+
+// Access keys.
+
+TEST_F(NativeTest, KeysAreMadeListedWithoutSecretsAndRevoked) {
+  const Answer made = ask("POST", "/_/v1/keys", "",
+                          R"({"name": "alice", "expires_ms": 4102444800000, "rules": [
+                              {"bucket": "photos", "prefix": "a/", "rights": ["read", "list"]}]})");
+  ASSERT_EQ(made.status, 201) << made.body;
+  EXPECT_EQ(made.field("cache-control"), "no-store");
+  const json key = json::parse(made.body);
+  const std::string id = key["id"];
+  EXPECT_EQ(id.size(), 20U);
+  EXPECT_EQ(std::string(key["secret"]).size(), 40U);
+  const auto known = keys_.on(http_.world.shard()).table()->find(id);
+  ASSERT_NE(known, nullptr);
+  EXPECT_TRUE(keys::allows(*known, keys::Right::read, "photos", "a/x"));
+  EXPECT_FALSE(keys::allows(*known, keys::Right::write, "photos", "a/x"));
+
+  const Answer listed = ask("GET", "/_/v1/keys");
+  EXPECT_EQ(json::parse(listed.body)["keys"].size(), 2U) << "the first one, and alice's";
+  EXPECT_EQ(listed.body.find("secret"), std::string::npos);
+  EXPECT_EQ(listed.body.find(std::string(key["secret"])), std::string::npos);
+
+  EXPECT_EQ(ask("DELETE", "/_/v1/keys/" + id).status, 204);
+  EXPECT_EQ(keys_.on(http_.world.shard()).table()->find(id), nullptr);
+  EXPECT_EQ(ask("DELETE", "/_/v1/keys/" + id).status, 404);
+}
+
+TEST_F(NativeTest, AKeyThatMakesNoSenseIsRefused) {
+  for (const std::string_view body :
+       {"", "[]", "{}", R"({"name": "a", "rules": []})", R"({"rules": [{"bucket": "b"}]})",
+        R"({"rules": [{"bucket": "b", "rights": []}]})",
+        R"({"rules": [{"bucket": "", "rights": ["read"]}]})",
+        R"({"rules": [{"bucket": "b", "rights": ["root"]}]})",
+        R"({"rules": [{"bucket": "b", "rights": [1]}]})",
+        R"({"name": 1, "rules": [{"bucket": "b", "rights": ["read"]}]})",
+        R"({"expires_ms": 0, "rules": [{"bucket": "b", "rights": ["read"]}]})",
+        R"({"more": 0, "rules": [{"bucket": "b", "rights": ["read"]}]})"}) {
+    EXPECT_EQ(ask("POST", "/_/v1/keys", "", body).status, 400) << body;
+  }
+  for (const std::string_view who : {"anonymous", "same_machine"}) {
+    const std::string fields = "x-auth: " + std::string(who) + "\r\n";
+    EXPECT_EQ(ask("GET", "/_/v1/keys", fields).status, 401) << who;
+    EXPECT_EQ(ask("POST", "/_/v1/keys", fields, "{}").status, 401) << who;
+    EXPECT_EQ(ask("DELETE", "/_/v1/keys/x", fields).status, 401) << who;
+  }
+  EXPECT_EQ(ask("GET", "/_/v1/keys", "x-auth: access_key\r\n").status, 403);
 }
 
 }  // namespace

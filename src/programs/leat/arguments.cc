@@ -83,6 +83,12 @@ Result<Arguments> parse_arguments(const Grammar& grammar, const std::vector<std:
   for (const Switch& s : grammar.switches) {
     app.add_flag(std::string(s.flag), switched[std::string(s.flag)], std::string(s.help));
   }
+  for (const ValueFlag& one : grammar.value_flags) {
+    app.add_option(std::string(one.flag), arguments.values[std::string(one.flag)],
+                   std::string(one.help))
+        ->type_name(std::string(one.placeholder))
+        ->allow_extra_args(false);
+  }
   std::map<std::string, std::string> given;
   std::map<std::string, const CLI::Option*> setting_options;
   if (grammar.takes_settings) {
@@ -106,6 +112,7 @@ Result<Arguments> parse_arguments(const Grammar& grammar, const std::vector<std:
   }
   LEAT_DO(refuse_extras(app));
   LEAT_DO(check_count(grammar, arguments.positionals));
+  std::erase_if(arguments.values, [](const auto& one) { return one.second.empty(); });
   for (const auto& [flag, on] : switched) {
     if (on) arguments.switches.insert(flag);
   }

@@ -4,6 +4,7 @@
 // is CLI11's; this header is all the rest of the program sees of it.
 #pragma once
 
+#include <map>
 #include <set>
 #include <span>
 #include <string>
@@ -20,12 +21,20 @@ struct Switch {
   std::string_view help;
 };
 
+// A flag with a value, which may stand several times.
+struct ValueFlag {
+  std::string_view flag;         // "--read"
+  std::string_view placeholder;  // "BUCKET"
+  std::string_view help;
+};
+
 struct Grammar {
   const Command& command;
   std::string_view positional;  // "DIR"; empty: none is taken
   std::size_t positionals_min = 0;
   std::size_t positionals_max = 0;
   std::span<const Switch> switches = {};
+  std::span<const ValueFlag> value_flags = {};
   bool takes_settings = false;
   std::string_view epilogue = {};  // after the flags in --help: examples, exit codes
 };
@@ -33,6 +42,7 @@ struct Grammar {
 struct Arguments {
   std::vector<std::string> positionals;
   std::set<std::string, std::less<>> switches;
+  std::map<std::string, std::vector<std::string>, std::less<>> values;  // of the flags given
   Flags settings;
   std::string help;  // the text to print, when --help was given
 

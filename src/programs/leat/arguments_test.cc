@@ -10,6 +10,8 @@ namespace leat::programs {
 namespace {
 
 constexpr std::array kSwitches = {Switch{"--json", "As JSON."}};
+constexpr std::array kValueFlags = {ValueFlag{"--read", "WHERE", "What may be read."},
+                                    ValueFlag{"--write", "WHERE", "What may be written."}};
 
 Result<Arguments> parse(const std::vector<std::string>& words) {
   const Grammar grammar{.command = find_command("serve"),
@@ -17,6 +19,7 @@ Result<Arguments> parse(const std::vector<std::string>& words) {
                         .positionals_min = 1,
                         .positionals_max = 2,
                         .switches = kSwitches,
+                        .value_flags = kValueFlags,
                         .takes_settings = true};
   return parse_arguments(grammar, words);
 }
@@ -28,6 +31,15 @@ TEST(Arguments, FlagsMayStandAnywhere) {
   EXPECT_TRUE(arguments->has("--json"));
   const Flags expected = {{"cores", "2"}, {"listen", "127.0.0.1:1"}};
   EXPECT_EQ(arguments->settings, expected);
+}
+
+TEST(Arguments, FlagsWithValuesMayBeRepeatedAndTakeOneWordEach) {
+  const auto arguments = parse({"--read", "x", "a", "--read=y", "b"});
+  ASSERT_TRUE(arguments.has_value()) << arguments.error().message();
+  EXPECT_EQ(arguments->positionals, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(arguments->values.at("--read"), (std::vector<std::string>{"x", "y"}));
+  EXPECT_FALSE(arguments->values.contains("--write"));
+  EXPECT_FALSE(parse({"a", "--read"}).has_value());
 }
 
 TEST(Arguments, AMistypedFlagNamesTheNearestOne) {

@@ -14,24 +14,62 @@
 #include "leat/token.h"
 #include "leat/version.h"
 #include "native/native.h"
+#include "s3/s3.h"
 
 namespace leat::programs {
 namespace {
 
+// What all shards share.
+struct NodeParts {
+  ServerProcess& process;
+  NodeStore& store;
+  keys::KeyStore& keys;
+  const http::Authenticator& token;
+  s3::S3Options s3;
+};
+
+// The keys of a shard are there before what uses them.
+const keys::ShardKeys& add_keys(const ShardTools& tools, keys::KeyStore& keys) {
+  keys.add(tools.shard, tools.pool);
+  return keys.on(tools.shard);
+}
+
 class StoreSite final : public Site {
  public:
-  StoreSite(const ShardTools& tools, metrics::Registry& registry, NodeStore& store)
-      : pages_(tools.draining, kVersion, registry), api_(store.on(tools.shard), store) {}
+  StoreSite(const ShardTools& tools, const NodeParts& node)
+      : pages_(tools.draining, kVersion, node.process.metrics()),
+        s3_({.store = node.store.on(tools.shard),
+             .keys = add_keys(tools, node.keys),
+             .token = node.token,
+             .clock = tools.clock,
+             .logger = node.process.logger(),
+             .options = node.s3}),
+        api_(node.store.on(tools.shard), node.store, node.keys) {}
 
   void install(http::Dispatcher& dispatcher) override {
+    s3_.install(dispatcher);
     pages_.install(dispatcher);
     api_.install(dispatcher);
   }
 
  private:
   admin::AdminPages pages_;
+  s3::S3Api s3_;
   native::NativeApi api_;
 };
+
+// The first key, this once, and how S3 clients use it.
+void announce_key(const keys::Key& key, const std::string& directory, const std::string& url,
+                  const std::string& region) {
+  fmt::print("  S3 key   {} {}\n", key.id, key.secret);
+  fmt::print("           shown this once; it may do everything, and is kept in {}/keys.json\n",
+             directory);
+  fmt::print("  aws      eval \"$(leat env {} --listen {})\"\n", directory,
+             url.substr(url.find("//") + 2));
+  fmt::print("           aws --endpoint-url {} s3 mb s3://pictures\n", url);
+  fmt::print("  boto3    boto3.client(\"s3\", endpoint_url=\"{}\", region_name=\"{}\")\n", url,
+             region);
+}
 
 void announce(const std::vector<std::string>& directories, const std::string& url,
               const std::string& fingerprint, const std::string& token_file, io::Disk& disk) {
@@ -48,8 +86,6 @@ void announce(const std::vector<std::string>& directories, const std::string& ur
   fmt::print("  next     curl {} -X PUT {}/_/v1/buckets/photos\n", auth, url);
   fmt::print("           curl {} -T cat.jpg {}/_/v1/objects/photos/cat.jpg\n", auth, url);
   fmt::print("           curl {} {}/_/v1/list/photos\n", auth, url);
-  fmt::print("  ^C drains and stops; it is safe at any time.\n");
-  std::fflush(stdout);
 }
 
 constexpr std::array kSwitches = {
@@ -79,6 +115,17 @@ Status serve(const Invocation& invocation, const Arguments& arguments) {
   if (arguments.has("--allow-missing")) options.missing = store::Store::Missing::accepted;
   NodeStore store(disk, options, process->logger(), process->metrics());
   LEAT_DO(store.recover(std::move(directories), process->clock(), process->rng()));
+  // After the disks were found good: a key is shown once.
+  keys::KeyStore keys(disk, process->rng(), arguments.positionals.front() + "/keys.json");
+  const auto now = process->clock().wall_now().time_since_epoch();
+  LEAT_TRY(const auto first_key,
+           keys.open(std::chrono::duration_cast<std::chrono::milliseconds>(now).count()));
+  const NodeParts node{
+      .process = *process,
+      .store = store,
+      .keys = keys,
+      .token = authenticator,
+      .s3 = {.region = settings.text("s3.region"), .domain = settings.text("s3.domain")}};
   const ServerPlan plan{
       .settings = settings,
       .invocation = invocation,
@@ -86,13 +133,17 @@ Status serve(const Invocation& invocation, const Arguments& arguments) {
       .upgrade = tls.upgrade.get(),
       .foundation = &store,
       .make_site =
-          [&](const ShardTools& tools) {
-            return std::make_unique<StoreSite>(tools, process->metrics(), store);
-          },
+          [&](const ShardTools& tools) { return std::make_unique<StoreSite>(tools, node); },
       .announce =
           [&](const io::Address& address) {
             announce(arguments.positionals, tls.url(address), tls.fingerprint,
                      settings.text("token_file"), disk);
+            if (first_key) {
+              announce_key(*first_key, arguments.positionals.front(), tls.url(address),
+                           node.s3.region);
+            }
+            fmt::print("  ^C drains and stops; it is safe at any time.\n");
+            std::fflush(stdout);
           },
   };
   return process->run(plan);

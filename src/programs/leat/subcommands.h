@@ -8,6 +8,8 @@ namespace leat::programs {
 Exit run_serve(const Invocation& invocation);
 Exit run_share(const Invocation& invocation);
 Exit run_disk(const Invocation& invocation);
+Exit run_key(const Invocation& invocation);
+Exit run_env(const Invocation& invocation);
 Exit run_fsck(const Invocation& invocation);
 Exit run_config(const Invocation& invocation);
 Exit run_version(const Invocation& invocation);

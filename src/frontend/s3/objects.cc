@@ -1,0 +1,250 @@
+// Reading and deleting objects.
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+
+#include "http/representation.h"
+#include "http1/grammar.h"
+#include "s3/attributes.h"
+#include "s3/parts.h"
+#include "xml/document.h"
+#include "xml/writer.h"
+
+namespace leat::s3 {
+namespace {
+
+using http::Response;
+
+// How often an object may be replaced between finding and opening it before we give up.
+constexpr int kRaces = 10;
+constexpr std::size_t kDeletesMax = 1000;
+constexpr std::size_t kDeletesMaxBytes = 2 * kMiB;  // a thousand of the longest keys
+
+struct Override {
+  std::string_view parameter;
+  std::string_view field;
+};
+constexpr std::array kOverrides = {
+    Override{"response-content-type", "content-type"},
+    Override{"response-content-language", "content-language"},
+    Override{"response-expires", "expires"},
+    Override{"response-cache-control", "cache-control"},
+    Override{"response-content-disposition", "content-disposition"},
+    Override{"response-content-encoding", "content-encoding"},
+};
+
+// What the query says the answer's fields shall be, in the place of those stored.
+S3Result<Attributes> with_overrides(const Call& call, Attributes attributes) {
+  for (const Override& one : kOverrides) {
+    const auto value = call.query(one.parameter);
+    if (!value) continue;
+    if (http1::find_control(*value, 0) != value->size()) {
+      return refuse(S3Code::invalid_argument,
+                    fmt::format("The value of {} is not valid.", one.parameter));
+    }
+    std::erase_if(attributes, [&one](const auto& stored) { return stored.name == one.field; });
+    attributes.push_back({.name = std::string(one.field), .value = std::string(*value)});
+  }
+  return attributes;
+}
+
+// Hands the bytes of a large object to the connection as they are read and verified.
+class FilesBody final : public http::BodySource {
+ public:
+  explicit FilesBody(std::unique_ptr<store::ObjectStream> source) : source_(std::move(source)) {}
+  rt::Task<Bytes> next() override { return source_->next(); }
+  std::optional<InFile> in_file() const override {
+    auto place = source_->in_file();
+    if (!place) return std::nullopt;
+    return InFile{.file = std::move(place->file), .offset = place->offset};
+  }
+
+ private:
+  std::unique_ptr<store::ObjectStream> source_;
+};
+
+void set_body(Response& response, store::Body body, std::uint64_t length) {
+  if (auto* content = std::get_if<volume::Content>(&body)) {
+    response.body = http::MemoryBody{.owner = *content, .bytes = as_bytes(**content)};
+    return;
+  }
+  auto& source = std::get<std::unique_ptr<store::ObjectStream>>(body);
+  response.body =
+      http::StreamBody{.source = std::make_unique<FilesBody>(std::move(source)), .length = length};
+}
+
+// The answer for one part of an object that was uploaded in parts.
+S3Result<http::ReadAnswer> answer_part(const Call& call, http::ReadAnswer whole,
+                                       const record::Version& version) {
+  if (call.exchange.head.headers.find(http1::Header::range)) {
+    return refuse(S3Code::invalid_request,
+                  "Cannot specify both Range header and partNumber query parameter");
+  }
+  const auto number = http1::parse_decimal(*call.query("partNumber"));
+  if (!number || *number < 1 || *number > kPartNumberMax) {
+    return refuse(S3Code::invalid_argument,
+                  "Part number must be an integer between 1 and 10000, inclusive");
+  }
+  const auto sizes = find_attribute(version.attributes, kParts);
+  const std::uint64_t count = sizes ? part_count(*sizes) : 1;
+  if (*number > count) {
+    return refuse(S3Code::invalid_part_number, "The requested partnumber is not satisfiable");
+  }
+  if (whole.response.status() != 200 || version.size_bytes == 0) return whole;
+  PartPlace place{.offset = 0, .length = version.size_bytes};
+  if (sizes) place = part_place(*sizes, *number);
+  http::ReadAnswer part{.response = Response(206)};
+  part.response.add_checked(whole.response.fields());
+  if (sizes) part.response.add_checked(fmt::format("x-amz-mp-parts-count: {}\r\n", count));
+  part.response.add_checked(fmt::format("Content-Range: bytes {}-{}/{}\r\n", place.offset,
+                                        place.offset + place.length - 1, version.size_bytes));
+  if (call.exchange.head.method == http1::Method::head) {
+    part.response.declared_length = place.length;
+  } else {
+    part.range = http::ReadAnswer::Range{.offset = place.offset, .length = place.length};
+  }
+  return part;
+}
+
+S3Result<http::ReadAnswer> answer_found(const Call& call, const record::Version& version) {
+  LEAT_TRY(const Attributes attributes, with_overrides(call, version.attributes));
+  const std::string etag = fmt::format("\"{}\"", version.etag);
+  const http::Representation selected{
+      .etag = etag,
+      .modified = WallTime(std::chrono::milliseconds(version.modified_ms)),
+      .size_bytes = version.size_bytes,
+      .content_type = find_attribute(attributes, "content-type").value_or("binary/octet-stream")};
+  LEAT_TRY(http::ReadAnswer answer, told(http::answer_read(call.exchange.head, selected)));
+  if (answer.response.status() == 416) {
+    auto refusal = refuse(S3Code::invalid_range);
+    refusal.error().details = {
+        {"RangeRequested",
+         std::string(call.exchange.head.headers.find(http1::Header::range).value_or(""))},
+        {"ActualObjectSize", std::to_string(version.size_bytes)}};
+    return refusal;
+  }
+  if (call.query("partNumber")) {
+    LEAT_TRY(answer, answer_part(call, std::move(answer), version));
+  }
+  LEAT_DO(add_metadata(answer.response, attributes));
+  const bool wants_checksum =
+      http1::equals_ignore_case(call.field("x-amz-checksum-mode").value_or(""), "enabled");
+  // A part of the bytes has another checksum than the whole.
+  if (wants_checksum && answer.response.status() == 200) {
+    LEAT_DO(add_checksum(answer.response, attributes));
+  }
+  return answer;
+}
+
+struct Deletion {
+  std::string key{};
+  std::optional<std::string> etag{};
+};
+
+struct Deletions {
+  std::vector<Deletion> objects{};
+  bool is_quiet = false;
+};
+
+S3Result<Deletion> deletion_in(xml::Element object) {
+  Deletion deletion;
+  const auto children = object.children();
+  for (const xml::Element child : children) {
+    if (child.name() == "Key" && deletion.key.empty()) {
+      deletion.key = child.text();
+    } else if (child.name() == "ETag") {
+      deletion.etag = without_quotes(child.text());
+    } else if (child.name() == "VersionId") {
+      if (child.text() != "null") {
+        return refuse(S3Code::not_implemented, "There are no versions to delete.");
+      }
+    } else {
+      return refuse(S3Code::malformed_xml);
+    }
+  }
+  if (deletion.key.empty()) return refuse(S3Code::malformed_xml);
+  return deletion;
+}
+
+S3Result<Deletions> deletions_in(const std::string& text) {
+  const auto document = xml::Document::parse(as_bytes(text), {.size_max_bytes = kDeletesMaxBytes});
+  if (!document || document->root().name() != "Delete") return refuse(S3Code::malformed_xml);
+  Deletions deletions;
+  const auto children = document->root().children();
+  for (const xml::Element child : children) {
+    if (child.name() == "Quiet") {
+      deletions.is_quiet = child.text() == "true";
+    } else if (child.name() == "Object" && deletions.objects.size() < kDeletesMax) {
+      LEAT_TRY(Deletion one, deletion_in(child));
+      deletions.objects.push_back(std::move(one));
+    } else {
+      return refuse(S3Code::malformed_xml);
+    }
+  }
+  if (deletions.objects.empty()) return refuse(S3Code::malformed_xml);
+  return deletions;
+}
+
+S3Task<void> remove(Call& call, std::string key, std::optional<std::string> etag) {
+  if (key.size() > record::kKeyMaxBytes) co_return refuse(S3Code::key_too_long);
+  record::ObjectKey object{.bucket = call.bucket.id, .key = std::move(key)};
+  volume::Precondition precondition{.etag = std::move(etag)};
+  const Status removed = co_await call.store().remove(std::move(object), std::move(precondition));
+  // What is not there is deleted.
+  if (removed || removed.error().code() == Errc::not_found) co_return S3Status{};
+  co_return std::unexpected(told(removed.error(), S3Code::no_such_key));
+}
+
+}  // namespace
+
+Answer read_object(Call& call) {
+  for (int race = 0;; ++race) {
+    const S3Code missing = call.missing(call.target.bucket, call.target.key);
+    auto finding = call.store().find(call.object());
+    LEAT_CO_TRY(const store::Found found, told(co_await std::move(finding), missing));
+    LEAT_CO_TRY(http::ReadAnswer answer, answer_found(call, found.version));
+    if (answer.range) {
+      const volume::ByteRange range{.offset = answer.range->offset, .length = answer.range->length};
+      auto body = co_await call.store().read(found, range);
+      // Replaced and cleaned away since it was found: there is a newer answer.
+      if (!body && body.error().code() == Errc::not_found && race < kRaces) continue;
+      if (!body) co_return std::unexpected(told(body.error(), S3Code::no_such_key));
+      set_body(answer.response, std::move(*body), range.length);
+    }
+    co_return std::move(answer.response);
+  }
+}
+
+Answer delete_object(Call& call) {
+  LEAT_CO_TRY(auto precondition, precondition_of(call));
+  LEAT_CO_DO(co_await remove(call, call.target.key, std::move(precondition.etag)));
+  co_return Response(204);
+}
+
+Answer delete_objects(Call& call) {
+  const DocumentForm form{.max_bytes = kDeletesMaxBytes};
+  LEAT_CO_TRY(const std::string text, co_await read_document(call, form));
+  LEAT_CO_TRY(Deletions deletions, deletions_in(text));
+  std::string body;
+  xml::Writer xml(body);
+  xml.open("DeleteResult", kNamespace);
+  for (Deletion& one : deletions.objects) {
+    S3Status removed = refuse(S3Code::access_denied);
+    if (call.may(keys::Right::write, call.target.bucket, one.key)) {
+      removed = co_await remove(call, one.key, std::move(one.etag));
+    }
+    if (removed && deletions.is_quiet) continue;
+    xml.open(removed ? "Deleted" : "Error");
+    xml.element("Key", one.key);
+    if (!removed) {
+      xml.element("Code", s3error::text_of(removed.error().code));
+      xml.element("Message", removed.error().message);
+    }
+    xml.close();
+  }
+  xml.close();
+  co_return xml_answer(200, std::move(body));
+}
+
+}  // namespace leat::s3

@@ -1,0 +1,261 @@
+#include "s3/router.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "http1/grammar.h"
+#include "http1/uri.h"
+#include "s3/answer.h"
+#include "s3/target.h"
+#include "sigv4/request.h"
+
+namespace leat::s3 {
+namespace {
+
+using http::Operation;
+using http1::equals_ignore_case;
+using http1::Method;
+using http1::QueryPair;
+
+enum class Place : std::uint8_t { service, bucket, object };
+
+// The query parameter that makes a request another operation.
+enum class Selector : std::uint8_t {
+  none,
+  location,
+  uploads,
+  upload_id,
+  delete_,
+  list_v2,
+  tagging
+};
+
+struct SelectorName {
+  std::string_view name;
+  Selector selector;
+};
+constexpr std::array kSelectors = {
+    SelectorName{"location", Selector::location},  SelectorName{"uploads", Selector::uploads},
+    SelectorName{"uploadId", Selector::upload_id}, SelectorName{"delete", Selector::delete_},
+    SelectorName{"list-type", Selector::list_v2},  SelectorName{"tagging", Selector::tagging},
+};
+
+using Names = std::span<const std::string_view>;
+constexpr std::array<std::string_view, 4> kOfBuckets = {"max-buckets", "continuation-token",
+                                                        "prefix", "bucket-region"};
+constexpr std::array<std::string_view, 5> kOfListing = {"prefix", "delimiter", "marker", "max-keys",
+                                                        "encoding-type"};
+constexpr std::array<std::string_view, 7> kOfListingV2 = {
+    "prefix",      "delimiter",          "max-keys",   "encoding-type",
+    "fetch-owner", "continuation-token", "start-after"};
+constexpr std::array<std::string_view, 6> kOfUploads = {
+    "prefix", "delimiter", "key-marker", "upload-id-marker", "max-uploads", "encoding-type"};
+constexpr std::array<std::string_view, 3> kOfParts = {"max-parts", "part-number-marker",
+                                                      "encoding-type"};
+constexpr std::array<std::string_view, 8> kOfReading = {"versionId",
+                                                        "partNumber",
+                                                        "response-content-type",
+                                                        "response-content-language",
+                                                        "response-expires",
+                                                        "response-cache-control",
+                                                        "response-content-disposition",
+                                                        "response-content-encoding"};
+constexpr std::array<std::string_view, 1> kOfPart = {"partNumber"};
+constexpr std::array<std::string_view, 1> kOfVersion = {"versionId"};
+
+struct Row {
+  Method method;
+  Place place;
+  Selector selector;
+  bool copies;
+  Operation operation;
+  Names names = {};  // query parameters that it knows
+};
+constexpr std::array kTable = {
+    Row{Method::get, Place::service, Selector::none, false, Operation::s3_list_buckets, kOfBuckets},
+
+    Row{Method::put, Place::bucket, Selector::none, false, Operation::s3_create_bucket},
+    Row{Method::head, Place::bucket, Selector::none, false, Operation::s3_head_bucket},
+    Row{Method::delete_, Place::bucket, Selector::none, false, Operation::s3_delete_bucket},
+    Row{Method::get, Place::bucket, Selector::location, false, Operation::s3_get_bucket_location},
+    Row{Method::get, Place::bucket, Selector::none, false, Operation::s3_list_objects, kOfListing},
+    Row{Method::get, Place::bucket, Selector::list_v2, false, Operation::s3_list_objects_v2,
+        kOfListingV2},
+    Row{Method::get, Place::bucket, Selector::uploads, false, Operation::s3_list_uploads,
+        kOfUploads},
+    Row{Method::post, Place::bucket, Selector::delete_, false, Operation::s3_delete_objects},
+
+    Row{Method::get, Place::object, Selector::none, false, Operation::s3_get_object, kOfReading},
+    Row{Method::head, Place::object, Selector::none, false, Operation::s3_head_object, kOfReading},
+    Row{Method::put, Place::object, Selector::none, false, Operation::s3_put_object},
+    Row{Method::put, Place::object, Selector::none, true, Operation::s3_copy_object},
+    Row{Method::delete_, Place::object, Selector::none, false, Operation::s3_delete_object,
+        kOfVersion},
+    Row{Method::post, Place::object, Selector::uploads, false, Operation::s3_create_upload},
+    Row{Method::put, Place::object, Selector::upload_id, false, Operation::s3_upload_part, kOfPart},
+    Row{Method::put, Place::object, Selector::upload_id, true, Operation::s3_upload_part_copy,
+        kOfPart},
+    Row{Method::post, Place::object, Selector::upload_id, false, Operation::s3_complete_upload},
+    Row{Method::delete_, Place::object, Selector::upload_id, false, Operation::s3_abort_upload},
+    Row{Method::get, Place::object, Selector::upload_id, false, Operation::s3_list_parts, kOfParts},
+    Row{Method::get, Place::object, Selector::tagging, false, Operation::s3_get_tagging,
+        kOfVersion},
+    Row{Method::put, Place::object, Selector::tagging, false, Operation::s3_put_tagging,
+        kOfVersion},
+    Row{Method::delete_, Place::object, Selector::tagging, false, Operation::s3_delete_tagging,
+        kOfVersion},
+};
+
+// x-amz-* fields whose meaning Leat knows, or that mean nothing to the answer. A presigned URL may
+// have them in its query.
+constexpr std::array<std::string_view, 30> kFields = {
+    "x-amz-acl",
+    "x-amz-algorithm",
+    "x-amz-bypass-governance-retention",
+    "x-amz-content-sha256",
+    "x-amz-copy-source",
+    "x-amz-copy-source-if-match",
+    "x-amz-copy-source-if-modified-since",
+    "x-amz-copy-source-if-none-match",
+    "x-amz-copy-source-if-unmodified-since",
+    "x-amz-copy-source-range",
+    "x-amz-credential",
+    "x-amz-date",
+    "x-amz-decoded-content-length",
+    "x-amz-expected-bucket-owner",
+    "x-amz-expires",
+    "x-amz-metadata-directive",
+    "x-amz-mp-object-size",
+    "x-amz-object-ownership",
+    "x-amz-optional-object-attributes",
+    "x-amz-request-payer",
+    "x-amz-sdk-checksum-algorithm",
+    "x-amz-security-token",
+    "x-amz-signature",
+    "x-amz-signedheaders",
+    "x-amz-source-expected-bucket-owner",
+    "x-amz-storage-class",
+    "x-amz-tagging",
+    "x-amz-tagging-directive",
+    "x-amz-trailer",
+    "x-amz-user-agent",
+};
+constexpr std::array<std::string_view, 2> kFieldFamilies = {"x-amz-meta-", "x-amz-checksum-"};
+
+// Fields that Leat knows with one value only: another one asks for what it does not have.
+struct OnlyValue {
+  std::string_view name;
+  std::array<std::string_view, 2> values;
+};
+constexpr std::array kOnlyValues = {
+    OnlyValue{"x-amz-acl", {"private", "bucket-owner-full-control"}},
+    OnlyValue{"x-amz-storage-class", {"STANDARD", "STANDARD"}},
+    OnlyValue{"x-amz-object-ownership", {"BucketOwnerEnforced", "BucketOwnerEnforced"}},
+};
+
+bool starts_with_field(std::string_view name, std::string_view beginning) {
+  return equals_ignore_case(name.substr(0, beginning.size()), beginning);
+}
+
+bool is_amz(std::string_view name) {
+  return starts_with_field(name, "x-amz-");
+}
+
+std::unexpected<Error> unknown(std::string_view what) {
+  return fail(Errc::not_implemented,
+              fmt::format("{} asks for a functionality that is not implemented", what));
+}
+
+Status check_field(std::string_view name, std::string_view value) {
+  if (!is_amz(name)) return {};
+  const bool is_known =
+      std::ranges::any_of(kFields, [name](auto one) { return equals_ignore_case(name, one); }) ||
+      std::ranges::any_of(kFieldFamilies,
+                          [name](auto family) { return starts_with_field(name, family); });
+  if (!is_known) return unknown(name);
+  for (const OnlyValue& only : kOnlyValues) {
+    if (!equals_ignore_case(name, only.name)) continue;
+    if (std::ranges::find(only.values, value) == only.values.end()) {
+      return unknown(fmt::format("{}: {}", name, value));
+    }
+  }
+  return {};
+}
+
+Result<Selector> selector_in(const std::vector<QueryPair>& query) {
+  Selector found = Selector::none;
+  for (const QueryPair& pair : query) {
+    const auto* known = std::ranges::find(kSelectors, pair.name, &SelectorName::name);
+    if (known == kSelectors.end()) continue;
+    if (found != Selector::none) return unknown("A request with two sub-resources");
+    found = known->selector;
+    if (found == Selector::list_v2 && pair.value != "2") return unknown("list-type " + pair.value);
+  }
+  return found;
+}
+
+Status check_parameter(const Row& row, const QueryPair& pair) {
+  if (is_amz(pair.name)) return check_field(pair.name, pair.value);
+  // The older signature in a query: the authenticator says what to do instead.
+  constexpr std::array<std::string_view, 4> kHarmless = {"x-id", "AWSAccessKeyId", "Signature",
+                                                         "Expires"};
+  const auto is_it = [&pair](std::string_view name) { return pair.name == name; };
+  const bool selects =
+      std::ranges::any_of(kSelectors, [&pair](const auto& one) { return one.name == pair.name; });
+  if (!selects && std::ranges::none_of(kHarmless, is_it) &&
+      std::ranges::none_of(row.names, is_it)) {
+    return unknown("?" + pair.name);
+  }
+  // There are no versions but the one that is there.
+  if (pair.name == "versionId" && pair.value != "null") return unknown("?versionId");
+  return {};
+}
+
+}  // namespace
+
+Result<std::optional<Operation>> S3Router::route(const http1::RequestHead& head) const {
+  if (!is_s3(head, domain_)) return std::nullopt;
+  LEAT_TRY(const std::string path, http1::percent_decode(head.path));
+  LEAT_TRY(const auto query, http1::parse_query(head.query));
+  const Target target = target_of(path, head.host, domain_);
+  Place place = target.key.empty() ? Place::bucket : Place::object;
+  if (target.bucket.empty() && target.key.empty()) place = Place::service;
+  LEAT_TRY(const Selector selector, selector_in(query));
+  const bool copies = head.headers.find("x-amz-copy-source").has_value() ||
+                      std::ranges::any_of(query, [](const QueryPair& pair) {
+                        return equals_ignore_case(pair.name, "x-amz-copy-source");
+                      });
+  const auto* row = std::ranges::find_if(kTable, [&](const Row& one) {
+    return one.method == head.method && one.place == place && one.selector == selector &&
+           one.copies == copies;
+  });
+  if (row == kTable.end()) {
+    if (place == Place::service) return fail(Errc::method_not_allowed);
+    return unknown(fmt::format("{} here", head.method_text));
+  }
+  for (const QueryPair& pair : query)
+    LEAT_DO(check_parameter(*row, pair));
+  for (const http1::HeaderField field : head.headers)
+    LEAT_DO(check_field(field.name, field.value));
+  return row->operation;
+}
+
+http::Response S3Router::refuse(const http::Refusal& refusal, const http1::RequestHead& head,
+                                std::uint64_t request_id) const {
+  S3Error error = told(refusal.error, S3Code::no_such_key);
+  if (refusal.words) {
+    error = *static_cast<const S3Error*>(refusal.words.get());
+  } else if (const auto request = sigv4::request_of(head); !request) {
+    error = request.error();
+  }
+  http::Response response = error_answer(error, {.resource = head.path, .request_id = request_id});
+  if (error.code == S3Code::method_not_allowed) {
+    response.add_checked(fmt::format("Allow: {}\r\n", allowed(head)));
+  }
+  return response;
+}
+
+}  // namespace leat::s3

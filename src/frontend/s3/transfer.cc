@@ -1,0 +1,168 @@
+#include "s3/transfer.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "http1/conditional.h"
+#include "http1/uri.h"
+#include "rt/shard.h"
+
+namespace leat::s3 {
+namespace {
+
+struct SourceName {
+  std::string_view path;
+  std::string_view version;
+};
+
+// "?versionId=" as it was sent: an encoded question mark belongs to the key.
+SourceName split_version(std::string_view text) {
+  constexpr std::string_view kVersion = "?versionId=";
+  const std::size_t at = text.find(kVersion);
+  if (at == text.npos) return {.path = text, .version = {}};
+  return {.path = text.substr(0, at), .version = text.substr(at + kVersion.size())};
+}
+
+S3Result<Target> source_of(std::string_view text) {
+  const SourceName name = split_version(text);
+  if (!name.version.empty() && name.version != "null") {
+    return refuse(S3Code::not_implemented, "There are no versions to copy from.");
+  }
+  const auto path = http1::percent_decode(name.path);
+  const std::string_view decoded = path ? std::string_view(*path) : std::string_view();
+  const std::string with_slash =
+      decoded.starts_with('/') ? std::string(decoded) : '/' + std::string(decoded);
+  Target target = target_of(with_slash, "", "");
+  if (!path || target.bucket.empty() || target.key.empty()) {
+    return refuse(S3Code::invalid_argument,
+                  "Copy Source must mention the source bucket and key: sourcebucket/sourcekey");
+  }
+  return target;
+}
+
+S3Status check_conditions(const Call& call, const record::Version& version) {
+  const http1::Conditions conditions{
+      .if_match = call.field("x-amz-copy-source-if-match"),
+      .if_none_match = call.field("x-amz-copy-source-if-none-match"),
+      .if_modified_since = call.field("x-amz-copy-source-if-modified-since"),
+      .if_unmodified_since = call.field("x-amz-copy-source-if-unmodified-since")};
+  const http1::Selected selected{
+      .exists = true,
+      .etag = version.etag,
+      .last_modified = WallTime(std::chrono::milliseconds(version.modified_ms))};
+  // As of a GET; but a source that was not modified is no answer to who wants a copy.
+  const auto verdict = http1::evaluate(conditions, selected, http1::Method::get);
+  if (verdict == http1::Verdict::proceed) return {};
+  return refuse(S3Code::precondition_failed);
+}
+
+}  // namespace
+
+S3Task<s3body::BodyDigests> receive(Call& call, store::Put& put, s3body::BodyReader& reader) {
+  const std::optional<std::uint64_t> length = call.exchange.head.content_length;
+  std::uint64_t received = 0;  // with the framing
+  bool at_end = length == 0U;
+  if (at_end) {
+    // Nothing comes, but the client may wait for `100 Continue`.
+    std::array<std::byte, 1> none;
+    LEAT_CO_DO(told(co_await call.exchange.body.read(none)));
+  }
+  while (!at_end) {
+    LEAT_CO_TRY(const MutableBytes room, told(co_await put.next_buffer()));
+    std::size_t filled = 0;
+    while (filled < room.size() && !at_end) {
+      auto reading = call.exchange.body.read(room.subspan(filled));
+      LEAT_CO_TRY(const std::size_t got, told(co_await std::move(reading)));
+      received += got;
+      at_end = got == 0 || (length && received >= *length);
+      // The framing is taken off in place: what is left of it moves to the front.
+      Bytes input = Bytes(room).subspan(filled, got);
+      while (!input.empty()) {
+        LEAT_CO_TRY(const auto step, reader.step(input));
+        std::memmove(room.data() + filled, step.payload.data(), step.payload.size());
+        filled += step.payload.size();
+        input = input.subspan(step.consumed);
+      }
+    }
+    put.commit(filled);
+    if (put.size_bytes() > kPutMaxBytes) co_return refuse(S3Code::entity_too_large);
+    // A client and disks that never make us wait must not keep the shard from others.
+    LEAT_CO_DO(told(co_await rt::yield()));
+  }
+  co_return reader.finish();
+}
+
+S3Task<CopyDigests> copy_into(store::ShardStore& store, const store::Found& from,
+                              volume::ByteRange range, store::Put& put,
+                              hash::ChecksumAlgorithm algorithm) {
+  hash::Md5 md5;
+  hash::Checksum checksum(algorithm);
+  store::Body body;
+  if (range.length > 0) {
+    // Replaced and cleaned away since it was found: who asks again gets the newer one.
+    LEAT_CO_TRY(body, told(co_await store.read(from, range), S3Code::slow_down));
+  }
+  Bytes piece;
+  if (const auto* content = std::get_if<volume::Content>(&body); content != nullptr && *content) {
+    piece = as_bytes(**content);
+  }
+  auto* source = std::get_if<std::unique_ptr<store::ObjectStream>>(&body);
+  MutableBytes room;
+  std::size_t filled = 0;
+  for (;;) {
+    if (piece.empty() && source != nullptr) {
+      LEAT_CO_TRY(piece, told(co_await (*source)->next()));
+    }
+    if (piece.empty()) break;
+    if (room.empty()) {
+      LEAT_CO_TRY(room, told(co_await put.next_buffer()));
+    }
+    const Bytes step = piece.first(std::min(piece.size(), room.size() - filled));
+    std::ranges::copy(step, room.begin() + static_cast<std::ptrdiff_t>(filled));
+    md5.update(step);
+    checksum.update(step);
+    piece = piece.subspan(step.size());
+    filled += step.size();
+    if (filled < room.size()) continue;
+    put.commit(filled);
+    room = {};
+    filled = 0;
+    LEAT_CO_DO(told(co_await rt::yield()));
+  }
+  if (filled > 0) put.commit(filled);
+  co_return CopyDigests{.md5 = md5.finish(), .checksum = checksum.finish()};
+}
+
+S3Task<CopySource> find_copy_source(Call& call) {
+  LEAT_CO_TRY(Target target, source_of(call.field("x-amz-copy-source").value_or("")));
+  if (!call.may(keys::Right::read, target.bucket, target.key)) {
+    co_return refuse(S3Code::access_denied);
+  }
+  if (const auto owner = call.field("x-amz-source-expected-bucket-owner");
+      owner && *owner != kOwner) {
+    co_return refuse(S3Code::access_denied);
+  }
+  if (target.key.size() > record::kKeyMaxBytes) co_return refuse(S3Code::key_too_long);
+  LEAT_CO_TRY(const record::Bucket bucket,
+              told(call.store().find_bucket(target.bucket), S3Code::no_such_bucket));
+  record::ObjectKey object{.bucket = bucket.id, .key = target.key};
+  const S3Code missing = call.missing(target.bucket, target.key);
+  auto finding = call.store().find(std::move(object));
+  LEAT_CO_TRY(store::Found found, told(co_await std::move(finding), missing));
+  LEAT_CO_DO(check_conditions(call, found.version));
+  co_return CopySource{.target = std::move(target), .found = std::move(found)};
+}
+
+S3Result<std::optional<hash::ChecksumAlgorithm>> algorithm_in(const Call& call,
+                                                              std::string_view field) {
+  const auto word = call.field(field);
+  if (!word || word->empty()) return std::optional<hash::ChecksumAlgorithm>();
+  const auto algorithm = hash::algorithm_from_word(*word);
+  if (algorithm) return algorithm;
+  return refuse(S3Code::invalid_request,
+                "Checksum algorithm provided is unsupported. Please try again with any of the "
+                "valid types: [CRC32, CRC32C, CRC64NVME, SHA1, SHA256]");
+}
+
+}  // namespace leat::s3
