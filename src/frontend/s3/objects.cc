@@ -66,7 +66,7 @@ class FilesBody final : public http::BodySource {
 
 void set_body(Response& response, store::Body body, std::uint64_t length) {
   if (auto* content = std::get_if<volume::Content>(&body)) {
-    response.body = http::MemoryBody{.owner = *content, .bytes = as_bytes(**content)};
+    response.body = http::MemoryBody{.owner = content->owner, .bytes = content->bytes};
     return;
   }
   auto& source = std::get<std::unique_ptr<store::ObjectStream>>(body);

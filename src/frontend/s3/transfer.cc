@@ -104,8 +104,8 @@ S3Task<CopyDigests> copy_into(store::ShardStore& store, const store::Found& from
     LEAT_CO_TRY(body, told(co_await store.read(from, range), S3Code::slow_down));
   }
   Bytes piece;
-  if (const auto* content = std::get_if<volume::Content>(&body); content != nullptr && *content) {
-    piece = as_bytes(**content);
+  if (const auto* content = std::get_if<volume::Content>(&body)) {
+    piece = content->bytes;
   }
   auto* source = std::get_if<std::unique_ptr<store::ObjectStream>>(&body);
   MutableBytes room;
