@@ -4,6 +4,7 @@ byte, an orderly end. Both ways of file I/O share the time."""
 import threading
 import time
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -15,7 +16,8 @@ SANITIZER_OPTIONS = {
     "ASAN_OPTIONS": "exitcode=99:halt_on_error=1:detect_stack_use_after_return=1",
     "LSAN_OPTIONS": "exitcode=99",
     "UBSAN_OPTIONS": "exitcode=99:halt_on_error=1:print_stacktrace=1",
-    "TSAN_OPTIONS": "exitcode=99:halt_on_error=1:second_deadlock_stack=1",
+    "TSAN_OPTIONS": "exitcode=99:halt_on_error=1:second_deadlock_stack=1:suppressions="
+                    + str(Path(__file__).with_name("tsan.supp")),
 }
 REPORTS = ["Sanitizer", "runtime error", "leat: bug", "\"level\":\"error\""]
 
