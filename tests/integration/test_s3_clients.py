@@ -14,7 +14,8 @@ import urllib.request
 
 import pytest
 
-from command_line import Aws, AwsFromPyPI, Curl, Rclone, S3cmd, S3fs
+from command_line import (Aws, AwsFromPyPI, Curl, Rclone, S3cmd, S3fs,
+                          skipping_where_nothing_can_be_mounted)
 from file_content import content
 from leat_process import ROOT, WAIT_SECONDS, need, wait_until
 from s3_client import S3Client, first_line
@@ -346,16 +347,21 @@ def manual(node, make_bucket, tmp_path):
     return lines
 
 
-def test_the_shell_lines_of_the_manual_work(manual, node, use, tmp_path):
+def test_the_shell_lines_of_the_manual_work(manual, use, tmp_path):
     lines, bucket = manual("sh")
-    transfers, mount = lines.split("\n(umask")
+    transfers, _ = lines.split("\n(umask")
     make_tree(tmp_path / "pictures")
-    shell = use(Rclone)
-    shell.run("bash", "-e", "-c", transfers.replace("…", "secret"), cwd=tmp_path)
+    use(Rclone).run("bash", "-e", "-c", transfers.replace("…", "secret"), cwd=tmp_path)
     assert {"a.txt", "cat.jpg", "backup/config"} < set(bucket.keys())
-    S3fs.skip_where_nothing_can_be_mounted()
+
+
+def test_the_mount_of_the_manual_works(manual, node, use, tmp_path):
+    lines, bucket = manual("sh")
+    bucket.put("cat.jpg", content(100_000))
     (tmp_path / "mnt").mkdir()
-    shell.run("bash", "-e", "-c", f"U={node.url}\n(umask{mount}", cwd=tmp_path)
+    with skipping_where_nothing_can_be_mounted():
+        use(S3fs).run("bash", "-e", "-c", f"U={node.url}\n(umask" + lines.split("\n(umask")[1],
+                      cwd=tmp_path)
     wait_until(lambda: os.path.ismount(tmp_path / "mnt"), "s3fs mounts")
     try:
         assert (tmp_path / "mnt" / "cat.jpg").read_bytes() == content(100_000)

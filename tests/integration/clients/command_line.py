@@ -1,17 +1,18 @@
 """Clients that are called from a shell: aws, rclone, s3cmd, curl, and s3fs, which mounts."""
 
-import errno
+import contextlib
 import json
 import os
 import re
 import shutil
+import stat
 import subprocess
 import urllib.parse
 
 import pytest
 
 from leat_process import need, wait_until
-from s3_client import S3Client, TreeClient, first_line, installed
+from s3_client import ClientFailed, S3Client, TreeClient, first_line, installed
 
 
 class Aws(TreeClient):
@@ -129,6 +130,24 @@ class Curl(S3Client):
             file.touch()  # curl makes no file of an empty body
 
 
+@contextlib.contextmanager
+def skipping_where_nothing_can_be_mounted():
+    """Around what runs s3fs: containers often have no FUSE. Nothing else is a reason to skip."""
+    device = "/dev/fuse"
+    if not os.path.exists(device) or not stat.S_ISCHR(os.stat(device).st_mode):
+        pytest.skip(f"s3fs cannot mount here: {device} is not there")
+    try:
+        os.close(os.open(device, os.O_RDWR))
+    except OSError as error:
+        pytest.skip(f"s3fs cannot mount here: {error}")
+    try:
+        yield
+    except ClientFailed as failure:
+        if refusal := re.search(r".*mount failed: Operation not permitted", str(failure)):
+            pytest.skip(f"s3fs cannot mount here: {refusal[0]}")
+        raise
+
+
 class S3fs(TreeClient):
     """Mounts a bucket; only where the kernel allows that."""
 
@@ -146,16 +165,8 @@ class S3fs(TreeClient):
     def find_version(self):
         return re.search(r"V(\S+)", first_line("s3fs", "--version"))[1]
 
-    @staticmethod
-    def skip_where_nothing_can_be_mounted():
-        try:
-            os.close(os.open("/dev/fuse", os.O_RDWR))
-        except OSError as error:
-            pytest.skip(f"s3fs cannot mount here: /dev/fuse: {errno.errorcode[error.errno]}")
-
     def mount(self, bucket):
         """The folder where the bucket is, until unmount()."""
-        self.skip_where_nothing_can_be_mounted()
         where = self.folder / f"mount-{bucket}"
         where.mkdir()
         passwords, log = self.folder / "s3fs-passwd", self.folder / "s3fs.log"
@@ -163,14 +174,14 @@ class S3fs(TreeClient):
         passwords.write_text(":".join(self.node.key))
         self.mounted = where
         try:
-            self.run(need("s3fs"), bucket, where, "-o", f"passwd_file={passwords}",
-                     "-o", f"url={self.node.url}", "-o", "use_path_request_style",
-                     "-o", f"endpoint={self.node.region}", "-o", "sigv4", "-o", f"logfile={log}")
+            with skipping_where_nothing_can_be_mounted():
+                self.run(need("s3fs"), bucket, where, "-o", f"passwd_file={passwords}",
+                         "-o", f"url={self.node.url}", "-o", "use_path_request_style",
+                         "-o", f"endpoint={self.node.region}", "-o", "sigv4",
+                         "-o", f"logfile={log}")
             wait_until(lambda: os.path.ismount(where), f"{self} mounts {bucket}")
         except Exception as failure:
             self.unmount()
-            if "Operation not permitted" in str(failure):
-                pytest.skip(f"s3fs cannot mount here: {failure}")
             failure.add_note(log.read_text()[-3000:] if log.exists() else "no log")
             raise
         return where
