@@ -1,6 +1,7 @@
 """The S3 API of `leat serve`, operation by operation, through boto3 on real disks.
 
-test_s3_clients.py has all the other clients."""
+test_s3_clients.py runs all of this again with the newest boto3, and has all the other clients.
+"""
 
 import hashlib
 import json
@@ -16,11 +17,10 @@ import boto3
 import botocore
 import pytest
 from botocore.config import Config
-from botocore.exceptions import ClientError
 
 from file_content import content
 from leat_process import WAIT_SECONDS, run_leat
-from s3_node import REGION, Bucket, Node
+from s3_node import REGION, Bucket, Node, make_bucket, refused
 
 MIB = 1 << 20
 
@@ -35,17 +35,7 @@ def node(start_for_module, tmp_path_factory):
 def bucket(node, request):
     """A bucket of this test's own, with a client for it."""
     name = f"t-{hashlib.md5(request.node.name.encode()).hexdigest()[:20]}"
-    client = node.client()
-    client.create_bucket(Bucket=name, CreateBucketConfiguration={"LocationConstraint": REGION})
-    return Bucket(client, name)
-
-
-def refused(call, **arguments):
-    """(status, code) of a call that must fail."""
-    with pytest.raises(ClientError) as caught:
-        call(**arguments)
-    answer = caught.value.response
-    return answer["ResponseMetadata"]["HTTPStatusCode"], answer["Error"]["Code"]
+    return make_bucket(node, name)
 
 
 def test_the_first_key_is_private_and_shown_once(start, tmp_path):
@@ -364,23 +354,6 @@ def test_buckets_as_hosts(start, tmp_path):
     botocore.auth.S3SigV4Auth(credentials, "s3", REGION).add_auth(signed)
     answer = server.ask("GET /_/v1/health", [f"{k}: {v}" for k, v in signed.headers.items()])
     assert (answer.status, answer.body) == (200, b"mine"), answer
-
-
-def test_uploads_through_tls(start, tmp_path):
-    """Newer clients frame their bodies otherwise there: chunks with a trailer."""
-    server = start("serve", tmp_path / "data", "--tls", "auto")
-    node = Node(server, tmp_path / "data")
-    access, secret = node.key
-    client = boto3.client("s3", endpoint_url=server.url, region_name=REGION, verify=False,
-                          aws_access_key_id=access, aws_secret_access_key=secret)
-    client.create_bucket(Bucket="photos", CreateBucketConfiguration={"LocationConstraint": REGION})
-    for size in (0, 5, 3 * MIB):
-        client.put_object(Bucket="photos", Key="k", Body=content(size))
-        assert client.get_object(Bucket="photos", Key="k")["Body"].read() == content(size)
-    (tmp_path / "up").write_bytes(content(17 * MIB))
-    client.upload_file(str(tmp_path / "up"), "photos", "big")
-    client.download_file("photos", "big", str(tmp_path / "down"))
-    assert (tmp_path / "down").read_bytes() == content(17 * MIB)
 
 
 def test_objects_survive_a_restart(start, tmp_path):

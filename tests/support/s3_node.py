@@ -1,9 +1,12 @@
-"""The S3 API of one server, as boto3 of Debian sees it: what tests of S3 share."""
+"""A server that speaks S3, its first key, and boto3 clients of it."""
 
 import json
 
 import boto3
+import pytest
+from botocore import UNSIGNED
 from botocore.config import Config
+from botocore.exceptions import ClientError
 
 from leat_process import run_leat
 
@@ -11,7 +14,7 @@ REGION = "leat"
 
 
 class Node:
-    """A server, its first key, and clients of it; what it is trusted for is in the file `ca`."""
+    """A server, its first key, and clients of it, which trust the certificates in the file `ca`."""
 
     def __init__(self, server, folder, ca=None):
         self.server = server
@@ -28,6 +31,12 @@ class Node:
         return boto3.client("s3", endpoint_url=self.url, region_name=REGION, config=config,
                             verify=self.ca, aws_access_key_id=access,
                             aws_secret_access_key=secret)
+
+    def anonymous(self):
+        """A client without credentials."""
+        config = Config(signature_version=UNSIGNED, retries={"total_max_attempts": 1})
+        return boto3.client("s3", endpoint_url=self.url, region_name=REGION, config=config,
+                            verify=self.ca)
 
     def key_command(self, *words):
         return run_leat("key", *words, "--listen", self.server.url.split("//")[1],
@@ -57,3 +66,17 @@ class Bucket:
     def keys(self, **more):
         pages = self.client.get_paginator("list_objects_v2").paginate(Bucket=self.name, **more)
         return [one["Key"] for page in pages for one in page.get("Contents", [])]
+
+
+def make_bucket(node, name):
+    client = node.client()
+    client.create_bucket(Bucket=name, CreateBucketConfiguration={"LocationConstraint": REGION})
+    return Bucket(client, name)
+
+
+def refused(call, **arguments):
+    """(status, code) of a call that must fail."""
+    with pytest.raises(ClientError) as caught:
+        call(**arguments)
+    answer = caught.value.response
+    return answer["ResponseMetadata"]["HTTPStatusCode"], answer["Error"]["Code"]
