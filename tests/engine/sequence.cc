@@ -127,8 +127,9 @@ class Sequence {
   void start_one() {
     auto operation = generate_.operation();
     if (!operation || store_.running_on(operation->object) >= 2) return;
-    // What restore() brings back depends on the moment, which the model does not know here.
+    // What these bring back depends on the moment, which the model does not know here.
     if (operation->kind == Kind::restore) return;
+    if (operation->kind == Kind::remove_version && store_.running_on(operation->object) > 0) return;
     store_.start(std::move(*operation));
   }
 

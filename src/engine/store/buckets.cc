@@ -33,10 +33,11 @@ rt::Task<record::Bucket> ShardStore::create_bucket(std::string name, BucketOptio
   co_return co_await std::move(created);
 }
 
-rt::Task<void> ShardStore::change_bucket(record::Bucket bucket) {
+rt::Task<void> ShardStore::change_bucket(record::BucketId id, BucketChange change) {
   ShardStore& desk = store_.desk();
-  auto changed = rt::ask<void>(kit_.shard, desk.shard(),
-                               [&desk, &bucket] { return desk.change_bucket_at_desk(bucket); });
+  auto changed = rt::ask<void>(kit_.shard, desk.shard(), [&desk, &change, id] {
+    return desk.change_bucket_at_desk(id, change);
+  });
   co_return co_await std::move(changed);
 }
 
@@ -55,6 +56,7 @@ rt::Task<record::Bucket> ShardStore::create_bucket_at_desk(std::string name,
   record::Bucket bucket{.name = std::move(name),
                         .created_ms = now_ms(),
                         .durability = options.durability,
+                        .versioning = options.versioning,
                         .undo_window_ms = options.undo_window_ms,
                         .properties = std::move(options.properties)};
   // At random, so that the number of a removed bucket, whose trash may still be there, is not used
@@ -88,9 +90,12 @@ rt::Task<void> ShardStore::undo_half_made() {
   co_return Status{};
 }
 
-rt::Task<void> ShardStore::change_bucket_at_desk(record::Bucket bucket) {
+rt::Task<void> ShardStore::change_bucket_at_desk(record::BucketId id, const BucketChange& change) {
   LEAT_CO_TRY(const auto held, co_await store_.desk_latch().acquire(std::string(Store::kLatch)));
-  if (buckets_->find(bucket.id) == nullptr) co_return fail(Errc::not_found, "no such bucket");
+  const record::Bucket* found = buckets_->find(id);
+  if (found == nullptr) co_return fail(Errc::not_found, "no such bucket");
+  record::Bucket bucket = *found;
+  change(bucket);
   co_return co_await write_bucket(bucket);
 }
 

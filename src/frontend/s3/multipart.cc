@@ -10,6 +10,7 @@
 #include "s3/multipart.h"
 #include "s3/parts.h"
 #include "s3/transfer.h"
+#include "s3/versions.h"
 #include "xml/document.h"
 #include "xml/writer.h"
 
@@ -249,7 +250,9 @@ Response completed(const Call& call, const record::Version& version) {
                 find_attribute(version.attributes, kChecksumType).value_or(kFullObject));
   }
   xml.close();
-  return xml_answer(200, std::move(body));
+  Response response = xml_answer(200, std::move(body));
+  add_version_id(response, call.bucket, version);
+  return response;
 }
 
 // A client that did not hear that its upload was completed asks again: it gets the same answer.

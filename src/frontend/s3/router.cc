@@ -30,7 +30,9 @@ enum class Selector : std::uint8_t {
   upload_id,
   delete_,
   list_v2,
-  tagging
+  tagging,
+  versioning,
+  versions,
 };
 
 struct SelectorName {
@@ -38,9 +40,10 @@ struct SelectorName {
   Selector selector;
 };
 constexpr std::array kSelectors = {
-    SelectorName{"location", Selector::location},  SelectorName{"uploads", Selector::uploads},
-    SelectorName{"uploadId", Selector::upload_id}, SelectorName{"delete", Selector::delete_},
-    SelectorName{"list-type", Selector::list_v2},  SelectorName{"tagging", Selector::tagging},
+    SelectorName{"location", Selector::location},     SelectorName{"uploads", Selector::uploads},
+    SelectorName{"uploadId", Selector::upload_id},    SelectorName{"delete", Selector::delete_},
+    SelectorName{"list-type", Selector::list_v2},     SelectorName{"tagging", Selector::tagging},
+    SelectorName{"versioning", Selector::versioning}, SelectorName{"versions", Selector::versions},
 };
 
 using Names = std::span<const std::string_view>;
@@ -53,6 +56,8 @@ constexpr std::array<std::string_view, 7> kOfListingV2 = {
     "fetch-owner", "continuation-token", "start-after"};
 constexpr std::array<std::string_view, 6> kOfUploads = {
     "prefix", "delimiter", "key-marker", "upload-id-marker", "max-uploads", "encoding-type"};
+constexpr std::array<std::string_view, 6> kOfVersions = {
+    "prefix", "delimiter", "key-marker", "version-id-marker", "max-keys", "encoding-type"};
 constexpr std::array<std::string_view, 3> kOfParts = {"max-parts", "part-number-marker",
                                                       "encoding-type"};
 constexpr std::array<std::string_view, 8> kOfReading = {"versionId",
@@ -86,6 +91,10 @@ constexpr std::array kTable = {
         kOfListingV2},
     Row{Method::get, Place::bucket, Selector::uploads, false, Operation::s3_list_uploads,
         kOfUploads},
+    Row{Method::get, Place::bucket, Selector::versions, false, Operation::s3_list_versions,
+        kOfVersions},
+    Row{Method::get, Place::bucket, Selector::versioning, false, Operation::s3_get_versioning},
+    Row{Method::put, Place::bucket, Selector::versioning, false, Operation::s3_put_versioning},
     Row{Method::post, Place::bucket, Selector::delete_, false, Operation::s3_delete_objects},
 
     Row{Method::get, Place::object, Selector::none, false, Operation::s3_get_object, kOfReading},
@@ -209,8 +218,6 @@ Status check_parameter(const Row& row, const QueryPair& pair) {
       std::ranges::none_of(row.names, is_it)) {
     return unknown("?" + pair.name);
   }
-  // There are no versions but the one that is there.
-  if (pair.name == "versionId" && pair.value != "null") return unknown("?versionId");
   return {};
 }
 

@@ -47,6 +47,9 @@ TEST(Router, EveryOperationHasItsRequest) {
       {"GET /photos?list-type=2&fetch-owner=true&start-after=a&continuation-token=b",
        "s3_list_objects_v2"},
       {"GET /photos?uploads&max-uploads=1", "s3_list_uploads"},
+      {"GET /photos?versions&key-marker=a&version-id-marker=b", "s3_list_versions"},
+      {"GET /photos?versioning", "s3_get_versioning"},
+      {"PUT /photos?versioning", "s3_put_versioning"},
       {"POST /photos?delete", "s3_delete_objects"},
       {"POST /photos/?delete=&x-id=DeleteObjects", "s3_delete_objects"},
       {"GET /photos/a", "s3_get_object"},
@@ -105,8 +108,6 @@ TEST(Router, WhatIsNotKnownIsNotImplementedAndFallsThroughToNothing) {
                                       "retention",
                                       "select",
                                       "torrent",
-                                      "versioning",
-                                      "versions",
                                       "website",
                                       "append",
                                       "session",
@@ -121,12 +122,26 @@ TEST(Router, WhatIsNotKnownIsNotImplementedAndFallsThroughToNothing) {
       }
     }
   }
-  for (const std::string_view request :
-       {"POST /photos", "POST /photos/key", "GET /photos?delete", "PUT /photos?uploads",
-        "GET /photos/k?uploads", "GET /photos/k?location", "GET /photos?tagging",
-        "GET /photos/k?prefix=a", "GET /photos?partNumber=1", "GET /photos/k?versionId=7",
-        "GET /photos?list-type=1", "GET /photos/k?uploadId=x&tagging", "OPTIONS /photos/k",
-        "PUT /photos/k?response-expires=x", "DELETE /photos/k?delete"}) {
+  for (const std::string_view request : {"POST /photos",
+                                         "POST /photos/key",
+                                         "GET /photos?delete",
+                                         "PUT /photos?uploads",
+                                         "GET /photos/k?uploads",
+                                         "GET /photos/k?location",
+                                         "GET /photos?tagging",
+                                         "GET /photos/k?prefix=a",
+                                         "GET /photos?partNumber=1",
+                                         "PUT /photos/k?versionId=7",
+                                         "DELETE /photos?versioning",
+                                         "PUT /photos?versions",
+                                         "GET /photos/k?versions",
+                                         "GET /photos/k?versioning",
+                                         "HEAD /photos?versions",
+                                         "GET /photos?list-type=1",
+                                         "GET /photos/k?uploadId=x&tagging",
+                                         "OPTIONS /photos/k",
+                                         "PUT /photos/k?response-expires=x",
+                                         "DELETE /photos/k?delete"}) {
     EXPECT_EQ(routed(request), "not_implemented") << request;
   }
   EXPECT_EQ(routed("PUT /"), "method_not_allowed");

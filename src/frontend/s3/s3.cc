@@ -22,6 +22,9 @@ constexpr Row kOperations[] = {
     {Operation::s3_list_objects, list_objects},
     {Operation::s3_list_objects_v2, list_objects_v2},
     {Operation::s3_list_uploads, list_uploads},
+    {Operation::s3_list_versions, list_versions},
+    {Operation::s3_get_versioning, get_versioning},
+    {Operation::s3_put_versioning, put_versioning},
     {Operation::s3_get_object, read_object},
     {Operation::s3_head_object, read_object},
     {Operation::s3_put_object, put_object},
@@ -50,13 +53,16 @@ bool is_allowed(Operation operation, const Call& call) {
   switch (operation) {
     case Operation::s3_list_buckets: return true;  // each sees what it knows
     case Operation::s3_create_bucket:
+    case Operation::s3_put_versioning:
     case Operation::s3_delete_bucket: return call.may(Right::admin, target.bucket, "");
     case Operation::s3_head_bucket:
     case Operation::s3_get_bucket_location:
+    case Operation::s3_get_versioning:
     case Operation::s3_delete_objects: return knows(call);  // the last one asks for each key
     case Operation::s3_list_objects:
     case Operation::s3_list_objects_v2:
     case Operation::s3_list_uploads:
+    case Operation::s3_list_versions:
       return call.may(Right::list, target.bucket, call.query("prefix").value_or(""));
     case Operation::s3_get_object:
     case Operation::s3_head_object:
