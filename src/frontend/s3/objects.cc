@@ -9,6 +9,7 @@
 #include "s3/attributes.h"
 #include "s3/parts.h"
 #include "s3/versions.h"
+#include "stored/body.h"
 #include "xml/document.h"
 #include "xml/writer.h"
 
@@ -48,31 +49,6 @@ S3Result<Attributes> with_overrides(const Call& call, Attributes attributes) {
     attributes.push_back({.name = std::string(one.field), .value = std::string(*value)});
   }
   return attributes;
-}
-
-// Hands the bytes of a large object to the connection as they are read and verified.
-class FilesBody final : public http::BodySource {
- public:
-  explicit FilesBody(std::unique_ptr<store::ObjectStream> source) : source_(std::move(source)) {}
-  rt::Task<Bytes> next() override { return source_->next(); }
-  std::optional<InFile> in_file() const override {
-    auto place = source_->in_file();
-    if (!place) return std::nullopt;
-    return InFile{.file = std::move(place->file), .offset = place->offset};
-  }
-
- private:
-  std::unique_ptr<store::ObjectStream> source_;
-};
-
-void set_body(Response& response, store::Body body, std::uint64_t length) {
-  if (auto* content = std::get_if<volume::Content>(&body)) {
-    response.body = http::MemoryBody{.owner = content->owner, .bytes = content->bytes};
-    return;
-  }
-  auto& source = std::get<std::unique_ptr<store::ObjectStream>>(body);
-  response.body =
-      http::StreamBody{.source = std::make_unique<FilesBody>(std::move(source)), .length = length};
 }
 
 // The answer for one part of an object that was uploaded in parts.
@@ -225,7 +201,7 @@ Answer read_object(Call& call) {
       // Replaced and cleaned away since it was found: there is a newer answer.
       if (!body && body.error().code() == Errc::not_found && race < kRaces) continue;
       if (!body) co_return std::unexpected(told(body.error(), S3Code::no_such_key));
-      set_body(answer.response, std::move(*body), range.length);
+      stored::set_body(answer.response, std::move(*body), range.length);
     }
     co_return std::move(answer.response);
   }
