@@ -40,6 +40,15 @@ rt::Task<void> ShardStore::change_bucket(record::Bucket bucket) {
   co_return co_await std::move(changed);
 }
 
+rt::Task<void> ShardStore::set_property(record::BucketId bucket, std::string name,
+                                        std::optional<std::string> value) {
+  ShardStore& desk = store_.desk();
+  auto changed = rt::ask<void>(kit_.shard, desk.shard(), [&desk, bucket, &name, &value] {
+    return desk.set_property_at_desk(bucket, name, value);
+  });
+  co_return co_await std::move(changed);
+}
+
 rt::Task<void> ShardStore::remove_bucket(std::string name) {
   ShardStore& desk = store_.desk();
   auto removed = rt::ask<void>(kit_.shard, desk.shard(),
@@ -92,6 +101,18 @@ rt::Task<void> ShardStore::change_bucket_at_desk(record::Bucket bucket) {
   LEAT_CO_TRY(const auto held, co_await store_.desk_latch().acquire(std::string(Store::kLatch)));
   if (buckets_->find(bucket.id) == nullptr) co_return fail(Errc::not_found, "no such bucket");
   co_return co_await write_bucket(bucket);
+}
+
+rt::Task<void> ShardStore::set_property_at_desk(record::BucketId bucket, std::string name,
+                                                std::optional<std::string> value) {
+  LEAT_CO_TRY(const auto held, co_await store_.desk_latch().acquire(std::string(Store::kLatch)));
+  const record::Bucket* found = buckets_->find(bucket);
+  if (found == nullptr) co_return fail(Errc::not_found, "no such bucket");
+  record::Bucket changed = *found;
+  std::erase_if(changed.properties, [&name](const auto& one) { return one.name == name; });
+  if (value) changed.properties.push_back({.name = std::move(name), .value = *std::move(value)});
+  if (changed == *found) co_return Status{};
+  co_return co_await write_bucket(changed);
 }
 
 rt::Task<void> ShardStore::write_bucket(const record::Bucket& bucket) {

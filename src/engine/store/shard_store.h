@@ -102,6 +102,9 @@ class ShardStore {
   // Errors: conflict (it is there; it is not empty), not_found.
   rt::Task<record::Bucket> create_bucket(std::string name, BucketOptions options);
   rt::Task<void> change_bucket(record::Bucket bucket);
+  // Sets one property, or takes it away, and leaves the others as they are by then.
+  rt::Task<void> set_property(record::BucketId bucket, std::string name,
+                              std::optional<std::string> value);
   rt::Task<void> remove_bucket(std::string name);
   // Errors: not_found.
   Result<record::Bucket> find_bucket(std::string_view name) const;
@@ -227,6 +230,8 @@ class ShardStore {
 
   rt::Task<record::Bucket> create_bucket_at_desk(std::string name, BucketOptions options);
   rt::Task<void> change_bucket_at_desk(record::Bucket bucket);
+  rt::Task<void> set_property_at_desk(record::BucketId bucket, std::string name,
+                                      std::optional<std::string> value);
   rt::Task<void> remove_bucket_at_desk(std::string name);
   rt::Task<void> write_bucket(const record::Bucket& bucket);
   rt::Task<void> undo_half_made();
