@@ -6,7 +6,9 @@
 
 #include "http/representation.h"
 #include "http1/grammar.h"
+#include "s3/acl.h"
 #include "s3/attributes.h"
+#include "s3/configuration.h"
 #include "s3/parts.h"
 #include "stored/body.h"
 #include "xml/document.h"
@@ -179,7 +181,9 @@ Answer read_object(Call& call) {
     const S3Code missing = call.missing(call.target.bucket, call.target.key);
     auto finding = call.store().find(call.object());
     LEAT_CO_TRY(const store::Found found, told(co_await std::move(finding), missing));
+    if (call.only_if_public && !is_public(found.version)) co_return refuse(S3Code::access_denied);
     LEAT_CO_TRY(http::ReadAnswer answer, answer_found(call, found.version));
+    add_expiration(call, found.version, answer.response);
     if (answer.range) {
       const volume::ByteRange range{.offset = answer.range->offset, .length = answer.range->length};
       auto body = co_await call.store().read(found, range);
@@ -207,7 +211,7 @@ Answer delete_objects(Call& call) {
   xml.open("DeleteResult", kNamespace);
   for (Deletion& one : deletions.objects) {
     S3Status removed = refuse(S3Code::access_denied);
-    if (call.may(keys::Right::write, call.target.bucket, one.key)) {
+    if (call.may(access::Action::delete_object, call.target.bucket, one.key)) {
       removed = co_await remove(call, one.key, std::move(one.etag));
     }
     if (removed && deletions.is_quiet) continue;

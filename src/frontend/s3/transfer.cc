@@ -7,6 +7,8 @@
 #include "http1/conditional.h"
 #include "http1/uri.h"
 #include "rt/shard.h"
+#include "s3/acl.h"
+#include "s3/permission.h"
 
 namespace leat::s3 {
 namespace {
@@ -136,20 +138,24 @@ S3Task<CopyDigests> copy_into(store::ShardStore& store, const store::Found& from
 
 S3Task<CopySource> find_copy_source(Call& call) {
   LEAT_CO_TRY(Target target, source_of(call.field("x-amz-copy-source").value_or("")));
-  if (!call.may(keys::Right::read, target.bucket, target.key)) {
-    co_return refuse(S3Code::access_denied);
-  }
+  const Wanted wanted{
+      .action = access::Action::get_object, .bucket = target.bucket, .key = target.key};
+  const Grant grant = grant_of(call, wanted);
+  if (grant == Grant::refused) co_return refuse(S3Code::access_denied);
   if (const auto owner = call.field("x-amz-source-expected-bucket-owner");
       owner && *owner != kOwner) {
     co_return refuse(S3Code::access_denied);
   }
   if (target.key.size() > record::kKeyMaxBytes) co_return refuse(S3Code::key_too_long);
+  const bool is_sure = grant == Grant::allowed;
   LEAT_CO_TRY(const record::Bucket bucket,
-              told(call.store().find_bucket(target.bucket), S3Code::no_such_bucket));
+              told(call.store().find_bucket(target.bucket),
+                   is_sure ? S3Code::no_such_bucket : S3Code::access_denied));
   record::ObjectKey object{.bucket = bucket.id, .key = target.key};
   const S3Code missing = call.missing(target.bucket, target.key);
   auto finding = call.store().find(std::move(object));
   LEAT_CO_TRY(store::Found found, told(co_await std::move(finding), missing));
+  if (!is_sure && !is_public(found.version)) co_return refuse(S3Code::access_denied);
   LEAT_CO_DO(check_conditions(call, found.version));
   co_return CopySource{.target = std::move(target), .found = std::move(found)};
 }
