@@ -181,7 +181,7 @@ rt::Task<record::Version> ModelledStore::call(const Operation& operation) {
           without_value(volume.remove(operation.object, operation.precondition)));
     case Kind::remove_version:
       return without_version(
-          without_value(volume.remove_version(operation.object, *operation.old_version, true)));
+          without_value(volume.remove_version(operation.object, *operation.old_version, {})));
     case Kind::restore: return volume.restore(operation.object, operation.old_version);
     case Kind::begin_upload: {
       record::Upload upload{

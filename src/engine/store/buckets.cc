@@ -41,6 +41,14 @@ rt::Task<void> ShardStore::change_bucket(record::BucketId id, BucketChange chang
   co_return co_await std::move(changed);
 }
 
+rt::Task<void> ShardStore::set_property(record::BucketId bucket, std::string name,
+                                        std::optional<std::string> value) {
+  return change_bucket(bucket, [name = std::move(name), value = std::move(value)](auto& changed) {
+    std::erase_if(changed.properties, [&name](const auto& one) { return one.name == name; });
+    if (value) changed.properties.push_back({.name = name, .value = *value});
+  });
+}
+
 rt::Task<void> ShardStore::remove_bucket(std::string name) {
   ShardStore& desk = store_.desk();
   auto removed = rt::ask<void>(kit_.shard, desk.shard(),
@@ -96,6 +104,7 @@ rt::Task<void> ShardStore::change_bucket_at_desk(record::BucketId id, const Buck
   if (found == nullptr) co_return fail(Errc::not_found, "no such bucket");
   record::Bucket bucket = *found;
   change(bucket);
+  if (bucket == *found) co_return Status{};
   co_return co_await write_bucket(bucket);
 }
 

@@ -125,6 +125,9 @@ class ShardStore {
   // `change` is called with the bucket as it is then: two changes of different things both hold.
   using BucketChange = std::function<void(record::Bucket&)>;
   rt::Task<void> change_bucket(record::BucketId id, BucketChange change);
+  // Sets one property, or takes it away, and leaves the others as they are by then.
+  rt::Task<void> set_property(record::BucketId bucket, std::string name,
+                              std::optional<std::string> value);
   rt::Task<void> remove_bucket(std::string name);
   // Errors: not_found.
   Result<record::Bucket> find_bucket(std::string_view name) const;
@@ -150,8 +153,9 @@ class ShardStore {
   rt::Task<std::optional<record::Version>> remove(record::ObjectKey object,
                                                   volume::Precondition precondition);
   // One version goes for good; the one before it shows again if it was the last one.
-  // Errors: not_found.
-  rt::Task<record::Version> remove_version(record::ObjectKey object, VersionName name);
+  // Errors: not_found; precondition_failed, for the current one if `must_be_past`.
+  rt::Task<record::Version> remove_version(record::ObjectKey object, VersionName name,
+                                           bool must_be_past = false);
   rt::Task<record::Version> restore(record::ObjectKey object,
                                     std::optional<record::VersionId> version);
   // Copies the bytes of an object to another key.

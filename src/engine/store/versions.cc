@@ -131,16 +131,17 @@ rt::Task<std::optional<record::Version>> ShardStore::find_marker(record::ObjectK
   co_return newest;
 }
 
-rt::Task<record::Version> ShardStore::remove_version(record::ObjectKey object, VersionName name) {
+rt::Task<record::Version> ShardStore::remove_version(record::ObjectKey object, VersionName name,
+                                                     bool must_be_past) {
   LEAT_CO_TRY(const Found found, co_await find_version(object, name));
   LEAT_CO_TRY(const DoorPtr door, open_door_to(found.disk));
   LEAT_CO_TRY(const auto inside, door->enter());
-  bool is_elsewhere = false;
+  volume::VersionRemoval removal{.must_be_past = must_be_past};
   const record::VersionId id = found.version.id;
-  const auto make = [&object, &is_elsewhere, id](volume::Volume& volume) {
-    return volume.remove_version(object, id, !is_elsewhere);
+  const auto make = [&object, &removal, id](volume::Volume& volume) {
+    return volume.remove_version(object, id, removal);
   };
-  auto removed = change<record::Version>(object, door, make, &is_elsewhere);
+  auto removed = change<record::Version>(object, door, make, &removal.is_elsewhere);
   co_return co_await std::move(removed);
 }
 

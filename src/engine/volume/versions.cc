@@ -66,10 +66,11 @@ rt::Task<record::Version> Volume::mark_deleted(record::ObjectKey object,
 }
 
 rt::Task<record::Version> Volume::remove_version(record::ObjectKey object,
-                                                 record::VersionId version, bool may_promote) {
+                                                 record::VersionId version,
+                                                 VersionRemoval removal) {
   LEAT_CO_TRY(const auto held, co_await hold(object));
-  const record::Change removal = record::RemoveObject{.object = object};
-  LEAT_CO_TRY(const index::Before before, co_await read_before(removal));
+  const record::Change look = record::RemoveObject{.object = object};
+  LEAT_CO_TRY(const index::Before before, co_await read_before(look));
   const auto& current = before.current;
   const index::Index& index = *index_;
   auto looked = tools_.pool.run<Kept>([&index, &object] { return index.find_kept(object); });
@@ -83,6 +84,7 @@ rt::Task<record::Version> Volume::remove_version(record::ObjectKey object,
   record::Version removed;
   if (current && current->id == version) {
     removed = *current;
+    if (removal.must_be_past) co_return fail(Errc::precondition_failed, "the version is current");
     if (has_next) {
       entry = restoring_of(object, *next, now);
     } else {
@@ -98,7 +100,7 @@ rt::Task<record::Version> Volume::remove_version(record::ObjectKey object,
     removed = found->version;
     entry = purge_of(object, *found);
     const bool was_shown = !current && found == kept.begin();
-    if (was_shown && has_next && may_promote) {
+    if (was_shown && has_next && !removal.is_elsewhere) {
       entry.with.push_back(restoring_of(object, *next, now));
     }
   }

@@ -43,6 +43,11 @@ struct Precondition {
   std::optional<record::VersionId> version{};
 };
 
+struct VersionRemoval {
+  bool must_be_past = false;  // not the current one
+  bool is_elsewhere = false;  // the object has a current version on another disk
+};
+
 // An object whose bytes are there: in memory (small), or in files that were finished.
 struct NewVersion {
   record::ObjectKey object{};
@@ -105,9 +110,9 @@ class Volume {
   // The object is no longer here, for it is on another disk: no marker is made.
   rt::Task<void> give_up(record::ObjectKey object, Precondition precondition);
   // One version goes for good. When it was what the object showed, the one before it becomes
-  // current again, if it is no marker and `may_promote`. Errors: not_found.
+  // current again, if it is no marker. Errors: not_found; precondition_failed.
   rt::Task<record::Version> remove_version(record::ObjectKey object, record::VersionId version,
-                                           bool may_promote);
+                                           VersionRemoval removal);
   // Brings the version back that was removed or replaced last, or the one named.
   // Errors: not_found, when there is none or its time is over.
   rt::Task<record::Version> restore(record::ObjectKey object,

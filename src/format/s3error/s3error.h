@@ -47,6 +47,7 @@ namespace leat::s3error {
   X(request_timeout, 400, "RequestTimeout")                                         \
   X(content_sha256_mismatch, 400, "XAmzContentSHA256Mismatch")                      \
   X(access_denied, 403, "AccessDenied")                                             \
+  X(access_forbidden, 403, "AccessForbidden") /* by CORS */                         \
   X(invalid_access_key_id, 403, "InvalidAccessKeyId")                               \
   X(quota_exceeded, 403, "QuotaExceeded")                                           \
   X(request_time_too_skewed, 403, "RequestTimeTooSkewed")                           \

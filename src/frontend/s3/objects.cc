@@ -6,7 +6,9 @@
 
 #include "http/representation.h"
 #include "http1/grammar.h"
+#include "s3/acl.h"
 #include "s3/attributes.h"
+#include "s3/configuration.h"
 #include "s3/parts.h"
 #include "s3/versions.h"
 #include "stored/body.h"
@@ -193,8 +195,10 @@ void write_refused(xml::Writer& xml, const Deletion& one, const S3Error& error) 
 Answer read_object(Call& call) {
   for (int race = 0;; ++race) {
     LEAT_CO_TRY(const store::Found found, co_await find_object(call));
+    if (call.only_if_public && !is_public(found.version)) co_return refuse(S3Code::access_denied);
     LEAT_CO_TRY(http::ReadAnswer answer, answer_found(call, found.version));
     add_version_id(answer.response, call.bucket, found.version);
+    add_expiration(call, found.version, answer.response);
     if (answer.range) {
       const volume::ByteRange range{.offset = answer.range->offset, .length = answer.range->length};
       auto body = co_await call.store().read(found, range);
@@ -230,7 +234,9 @@ Answer delete_objects(Call& call) {
   xml.open("DeleteResult", kNamespace);
   for (const Deletion& one : deletions.objects) {
     S3Result<Deleted> deleted = refuse(S3Code::access_denied);
-    if (call.may(keys::Right::write, call.target.bucket, one.key)) {
+    const auto action =
+        one.version ? access::Action::delete_object_version : access::Action::delete_object;
+    if (call.may(action, call.target.bucket, one.key)) {
       deleted = co_await remove(call, one);
     }
     if (!deleted) {

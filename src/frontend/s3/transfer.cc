@@ -7,6 +7,8 @@
 #include "http1/conditional.h"
 #include "http1/uri.h"
 #include "rt/shard.h"
+#include "s3/acl.h"
+#include "s3/permission.h"
 #include "s3/versions.h"
 
 namespace leat::s3 {
@@ -144,25 +146,31 @@ S3Task<CopyDigests> copy_into(store::ShardStore& store, const store::Found& from
 S3Task<CopySource> find_copy_source(Call& call) {
   LEAT_CO_TRY(Source source, source_of(call.field("x-amz-copy-source").value_or("")));
   Target& target = source.target;
-  if (!call.may(keys::Right::read, target.bucket, target.key)) {
-    co_return refuse(S3Code::access_denied);
-  }
+  const Wanted wanted{
+      .action = source.version ? access::Action::get_object_version : access::Action::get_object,
+      .bucket = target.bucket,
+      .key = target.key};
+  const Grant grant = grant_of(call, wanted);
+  if (grant == Grant::refused) co_return refuse(S3Code::access_denied);
   if (const auto owner = call.field("x-amz-source-expected-bucket-owner");
       owner && *owner != kOwner) {
     co_return refuse(S3Code::access_denied);
   }
   if (target.key.size() > record::kKeyMaxBytes) co_return refuse(S3Code::key_too_long);
+  const bool is_sure = grant == Grant::allowed;
   LEAT_CO_TRY(record::Bucket bucket,
-              told(call.store().find_bucket(target.bucket), S3Code::no_such_bucket));
-  Wanted wanted{
+              told(call.store().find_bucket(target.bucket),
+                   is_sure ? S3Code::no_such_bucket : S3Code::access_denied));
+  VersionOf name{
       .bucket_name = target.bucket, .bucket = bucket, .key = target.key, .version = source.version};
-  auto found = co_await find_object(call, std::move(wanted));
+  auto found = co_await find_object(call, std::move(name));
   if (!found && found.error().code == S3Code::method_not_allowed) {
     co_return refuse(S3Code::invalid_request,
                      "The source of a copy request may not specifically refer to a delete marker "
                      "by version id.");
   }
   if (!found) co_return std::unexpected(std::move(found).error());
+  if (!is_sure && !is_public(found->version)) co_return refuse(S3Code::access_denied);
   LEAT_CO_DO(check_conditions(call, found->version));
   co_return CopySource{.target = std::move(target),
                        .bucket = std::move(bucket),

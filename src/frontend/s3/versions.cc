@@ -93,7 +93,7 @@ S3Result<std::optional<store::VersionName>> version_in(const Call& call) {
   return name;
 }
 
-S3Task<store::Found> find_object(Call& call, Wanted wanted) {
+S3Task<store::Found> find_object(Call& call, VersionOf wanted) {
   const record::ObjectKey object{.bucket = wanted.bucket.id, .key = wanted.key};
   S3Code missing = call.missing(wanted.bucket_name, wanted.key);
   if (!wanted.version) {
@@ -119,7 +119,8 @@ S3Task<store::Found> find_object(Call& call, Wanted wanted) {
 }
 
 S3Task<store::Found> find_object(Call& call) {
-  Wanted wanted{.bucket_name = call.target.bucket, .bucket = call.bucket, .key = call.target.key};
+  VersionOf wanted{
+      .bucket_name = call.target.bucket, .bucket = call.bucket, .key = call.target.key};
   LEAT_CO_TRY(wanted.version, version_in(call));
   co_return co_await find_object(call, std::move(wanted));
 }

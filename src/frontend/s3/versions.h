@@ -13,7 +13,7 @@ S3Result<store::VersionName> version_name(std::string_view text);
 S3Result<std::optional<store::VersionName>> version_in(const Call& call);
 
 // Something to read: an object as it is now, or one version of it.
-struct Wanted {
+struct VersionOf {
   std::string_view bucket_name{};
   record::Bucket bucket{};
   std::string key{};
@@ -21,7 +21,7 @@ struct Wanted {
 };
 // Errors: NoSuchKey or NoSuchVersion (AccessDenied to who may not list), MethodNotAllowed for a
 // delete marker that is asked for by its name. What was deleted is told as such in the head.
-S3Task<store::Found> find_object(Call& call, Wanted wanted);
+S3Task<store::Found> find_object(Call& call, VersionOf wanted);
 // What the request itself is about.
 S3Task<store::Found> find_object(Call& call);
 

@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include "base/encoding.h"
+#include "s3/acl.h"
 #include "s3/attributes.h"
+#include "s3/configuration.h"
 #include "s3/transfer.h"
 #include "s3/versions.h"
 #include "xml/writer.h"
@@ -59,6 +61,7 @@ Answer put_object(Call& call) {
   LEAT_CO_TRY(auto tags, tagging_in(call));
   if (tags)
     details.attributes.push_back({.name = std::string(kTagging), .value = *std::move(tags)});
+  LEAT_CO_DO(note_acl(call, details.attributes));
   LEAT_CO_TRY(details.precondition, precondition_of(call));
   const volume::Precondition precondition = details.precondition;
   LEAT_CO_TRY(auto reader, s3body::BodyReader::create(std::move(plan), call.caller.chain));
@@ -77,6 +80,7 @@ Answer put_object(Call& call) {
   response.add_checked(fmt::format("ETag: \"{}\"\r\n", version->etag));
   LEAT_CO_DO(add_checksum(response, version->attributes));
   add_version_id(response, call.bucket, *version);
+  add_expiration(call, *version, response);
   co_return response;
 }
 
@@ -101,6 +105,7 @@ Answer copy_object(Call& call) {
   }
   store::PutDetails details;
   LEAT_CO_TRY(details.attributes, attributes_of_copy(call, original.attributes, metadata));
+  LEAT_CO_DO(note_acl(call, details.attributes));
   LEAT_CO_TRY(details.precondition, precondition_of(call));
   const volume::Precondition precondition = details.precondition;
   hash::ChecksumAlgorithm algorithm = hash::ChecksumAlgorithm::crc64nvme;
@@ -130,6 +135,7 @@ Answer copy_object(Call& call) {
   Response response = xml_answer(200, std::move(body));
   add_version_id(response, call.bucket, *version);
   add_version_id(response, source.bucket, original, "x-amz-copy-source-version-id");
+  add_expiration(call, *version, response);
   co_return response;
 }
 
