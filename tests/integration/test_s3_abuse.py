@@ -149,7 +149,7 @@ def test_abuse_52_access_keys_open_s3_and_nothing_else(node):
 
 
 def test_abuse_57_who_guesses_learns_nothing(node):
-    """There is no login; an answer to a wrong token says neither what is right nor what is there."""
+    """There is no login; a wrong token is told neither what is right nor what is there."""
     answers = set()
     for path in ("/_/v1/keys", "/_/v1/objects/none/none", "/_/v1/none"):
         for token in ("wrong", "x" * 64):
