@@ -1,19 +1,21 @@
-"""Policies, CORS, ACLs and lifecycles of buckets, as boto3 and browsers use them."""
+"""Policies, CORS, ACLs and lifecycles of buckets, as boto3, s3cmd and browsers use them."""
 
 import hashlib
 import json
+import os
 import re
+import subprocess
 import urllib.error
 import urllib.request
 from datetime import datetime, timezone
 
 import pytest
 
-from leat_process import WAIT_SECONDS, wait_until
+from leat_process import WAIT_SECONDS, clean_environment, wait_until
 
 pytest.importorskip("boto3")
 
-from s3_node import Bucket, Node, make_bucket, refused  # noqa: E402
+from s3_node import REGION, Bucket, Node, make_bucket, refused  # noqa: E402
 
 DAY_SECONDS = 1
 DENIED = (403, "AccessDenied")
@@ -261,3 +263,35 @@ def test_other_sub_resources_stay_not_implemented(bucket):
     for call in (bucket.client.get_bucket_website, bucket.client.get_bucket_replication,
                  bucket.client.get_bucket_encryption, bucket.client.get_public_access_block):
         assert refused(call, **where) == (501, "NotImplemented")
+
+
+def test_s3cmd_sets_acls_policies_and_rules(node, bucket, tmp_path):
+    access, secret = node.key
+    host = node.url.split("//")[1]
+
+    def s3cmd(*words):
+        ended = subprocess.run(
+            ["s3cmd", "--config", os.devnull, f"--access_key={access}", f"--secret_key={secret}",
+             f"--host={host}", f"--host-bucket={host}", "--no-ssl", "--region", REGION,
+             "--no-progress", *map(str, words)],
+            env=clean_environment(), capture_output=True, text=True, timeout=WAIT_SECONDS)
+        assert ended.returncode == 0, ended
+        return ended.stdout
+
+    where = f"s3://{bucket.name}"
+    url = f"{node.url}/{bucket.name}/k"
+    (tmp_path / "k").write_bytes(b"hello")
+    s3cmd("put", "--acl-public", tmp_path / "k", f"{where}/k")
+    assert fetch(url)[2] == b"hello"
+    assert "*anon*: READ" in s3cmd("info", f"{where}/k")
+    s3cmd("setacl", "--acl-private", f"{where}/k")
+    assert fetch(url)[0] == 403
+    policy = {"Statement": [statement("Allow", "*", "s3:GetObject", f"{bucket.name}/*")]}
+    (tmp_path / "policy").write_text(json.dumps(policy))
+    s3cmd("setpolicy", tmp_path / "policy", where)
+    assert fetch(url)[2] == b"hello"
+    s3cmd("delpolicy", where)
+    assert fetch(url)[0] == 403
+    s3cmd("expire", "--expiry-days", "500", "--expiry-prefix", "x", where)
+    assert "prefix 'x' will expire in '500' day(s)" in s3cmd("info", where)
+    s3cmd("dellifecycle", where)

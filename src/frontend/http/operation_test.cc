@@ -141,8 +141,7 @@ class AllPairs : public ::testing::Test {
   HttpWorld http;
 };
 
-// Abuse case 9.
-TEST_F(AllPairs, AHandlerRunsIfAndOnlyIfItsPairIsPermitted) {
+TEST_F(AllPairs, Abuse09AHandlerRunsIfAndOnlyIfItsPairIsPermitted) {
   for (const Row& row : kTable) {
     for (std::size_t kind = 0; kind < kAuthKindCount; ++kind) {
       const auto who = static_cast<AuthKind>(kind);

@@ -93,6 +93,11 @@ bool rules_know(const Call& call) {
   return call.caller.key != nullptr && keys::knows(*call.caller.key, call.target.bucket);
 }
 
+Grant grant_on(const Call& call, Action action, std::string_view key) {
+  const Wanted wanted{.action = action, .bucket = call.target.bucket, .key = key};
+  return grant_of(call, wanted);
+}
+
 // For any right: that the bucket is there, and where.
 Grant grant_to_know(const Call& call, Action action) {
   const Wanted wanted{.action = action, .bucket = call.target.bucket, .key = ""};
@@ -137,26 +142,17 @@ bool is_concerned(const Call& call) {
 
 // No default: a new operation does not compile until somebody has decided.
 Grant grant_of(Operation operation, const Call& call) {
-  const auto bucket = [&](Action action) {
-    const Wanted wanted{.action = action, .bucket = call.target.bucket, .key = ""};
-    return grant_of(call, wanted);
-  };
-  const auto listing = [&](Action action) {
-    const Wanted wanted{
-        .action = action, .bucket = call.target.bucket, .key = call.query("prefix").value_or("")};
-    return grant_of(call, wanted);
-  };
-  const auto object = [&](Action action) {
-    const Wanted wanted{.action = action, .bucket = call.target.bucket, .key = call.target.key};
-    return grant_of(call, wanted);
-  };
+  const std::string_view listed = call.query("prefix").value_or("");
+  const auto bucket = [&](Action action) { return grant_on(call, action, ""); };
+  const auto listing = [&](Action action) { return grant_on(call, action, listed); };
+  const auto object = [&](Action action) { return grant_on(call, action, call.target.key); };
   // One version of an object is an action of its own.
   const auto version = [&](Action of_object, Action of_version) {
     return object(call.query("versionId") ? of_version : of_object);
   };
   switch (operation) {
-    case Operation::s3_list_buckets: return Grant::allowed;  // each sees what it knows
-    case Operation::s3_preflight: return Grant::allowed;     // it tells of nothing else
+    case Operation::s3_list_buckets:                      // each sees what it knows
+    case Operation::s3_preflight: return Grant::allowed;  // it tells of nothing but rules of CORS
     case Operation::s3_create_bucket: return bucket(Action::create_bucket);
     case Operation::s3_delete_bucket: return bucket(Action::delete_bucket);
     case Operation::s3_head_bucket: return grant_to_know(call, Action::list_bucket);

@@ -120,11 +120,10 @@ class S3Test : public ::testing::Test {
     return client.ask(text + "\r\n" + std::string(body), method == "HEAD" ? "H" : "");
   }
 
-  // Signed by `signer`, with the hash of `body` or the word that is given.
-  Reply ask_as(const sigv4::Signer& signer, std::string_view method, const std::string& target,
-               Fields fields = {}, std::string_view body = "", std::string word = "") {
+  // What `signer` signs, and what it adds.
+  Fields signed_fields(const sigv4::Signer& signer, std::string_view method,
+                       const std::string& target, Fields fields, const std::string& word) {
     fields.insert(fields.begin(), {"Host", "server"});
-    if (word.empty()) word = to_hex(hash::Sha256::of(as_bytes(body)));
     const std::size_t mark = std::min(target.find('?'), target.size());
     sigv4::Request request{.method = method,
                            .path = http1::percent_decode(target.substr(0, mark)).value()};
@@ -133,14 +132,34 @@ class S3Test : public ::testing::Test {
       request.headers.push_back({name, value});
     for (auto& added : sigv4::sign_headers(request, signer, word, now()))
       fields.push_back(std::move(added));
-    return send(method, target, fields, body);
+    return fields;
   }
-  Reply ask(std::string_view method, const std::string& target, Fields fields = {},
+
+  // Signed by `signer`, with the hash of `body` or the word that is given.
+  Reply ask_as(const sigv4::Signer& signer, std::string_view method, const std::string& target,
+               const Fields& fields = {}, std::string_view body = "", std::string word = "") {
+    if (word.empty()) word = to_hex(hash::Sha256::of(as_bytes(body)));
+    return send(method, target, signed_fields(signer, method, target, fields, word), body);
+  }
+  // The head of a request with that body, which is for the caller to send.
+  std::string signed_head(std::string_view method, const std::string& target, std::string_view body,
+                          const Fields& fields = {}) {
+    return signed_head(method, target, body, signer_, fields);
+  }
+  std::string signed_head(std::string_view method, const std::string& target, std::string_view body,
+                          const sigv4::Signer& signer, const Fields& fields = {}) {
+    const std::string word = to_hex(hash::Sha256::of(as_bytes(body)));
+    std::string text = fmt::format("{} {} HTTP/1.1\r\n", method, target);
+    for (const auto& [name, value] : signed_fields(signer, method, target, fields, word))
+      text += name + ": " + value + "\r\n";
+    return text + fmt::format("Content-Length: {}\r\n\r\n", body.size());
+  }
+  Reply ask(std::string_view method, const std::string& target, const Fields& fields = {},
             std::string_view body = "") {
-    return ask_as(signer_, method, target, std::move(fields), body);
+    return ask_as(signer_, method, target, fields, body);
   }
-  Reply put(const std::string& key, std::string_view body, Fields fields = {}) {
-    return ask("PUT", "/photos/" + key, std::move(fields), body);
+  Reply put(const std::string& key, std::string_view body, const Fields& fields = {}) {
+    return ask("PUT", "/photos/" + key, fields, body);
   }
   std::size_t objects() {
     return rig_.run(rig_.store().counts(rig_.store().find_bucket("photos")->id))->objects;

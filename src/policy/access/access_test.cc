@@ -144,7 +144,7 @@ TEST(BucketPolicy, ConditionsOnListings) {
   EXPECT_EQ(list("home/", "x"), Verdict::denied);
 }
 
-TEST(BucketPolicy, WhatIsNotKnownIsRefusedNeverPassedOver) {
+TEST(BucketPolicy, Abuse42WhatIsNotKnownIsRefusedNeverPassedOver) {
   const std::string everybody = "\"*\"";
   const std::string get = R"("s3:GetObject")";
   const auto with = [&](const std::string& more) {

@@ -93,7 +93,7 @@ TEST_F(ExpiryTest, ManyPagesAreLookedAt) {
   EXPECT_TRUE(has("p"));
 }
 
-TEST_F(ExpiryTest, UploadsThatNobodyCompletedAreAborted) {
+TEST_F(ExpiryTest, Abuse59UploadsThatNobodyCompletedAreAborted) {
   set_rules(rule("<Prefix>up/</Prefix>",
                  "<AbortIncompleteMultipartUpload><DaysAfterInitiation>1</DaysAfterInitiation>"
                  "</AbortIncompleteMultipartUpload>"));
