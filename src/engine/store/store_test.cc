@@ -43,6 +43,28 @@ TEST_F(StoreTest, ABucketIsMadeOnceAndRemovedWhenItIsEmpty) {
   EXPECT_EQ(error_of(rig_.store().find_bucket("b")), Errc::not_found);
 }
 
+TEST_F(StoreTest, PropertiesThatAreSetAtTheSameTimeAllStay) {
+  const auto property = [this](std::string_view name) {
+    const auto properties = rig_.store().find_bucket("b")->properties;
+    const auto found = std::ranges::find(properties, name, &record::Attribute::name);
+    return found == properties.end() ? std::string("(none)") : found->value;
+  };
+  int done = 0;
+  for (const char* name : {"a", "b", "c", "a"}) {
+    world_.spawn(rig_.store().set_property(bucket_, name, std::string("of ") + name),
+                 [&done](const Status& set) { done += set ? 1 : 0; });
+  }
+  ASSERT_TRUE(world_.run_until([&] { return done == 4; }));
+  ASSERT_TRUE(rig_.run(rig_.store().set_property(bucket_, "b", std::nullopt)));
+  ASSERT_TRUE(rig_.run(rig_.store().set_property(bucket_, "none", std::nullopt)));
+  ASSERT_TRUE(rig_.crash());
+  EXPECT_EQ(property("a"), "of a");
+  EXPECT_EQ(property("b"), "(none)");
+  EXPECT_EQ(property("c"), "of c");
+  EXPECT_EQ(error_of(rig_.run(rig_.store().set_property(record::BucketId(1), "a", "x"))),
+            Errc::not_found);
+}
+
 TEST_F(StoreTest, ACrashBetweenTheDisksLeavesABucketOnAllOfThem) {
   world_.spawn(
       [](ShardStore& store) -> rt::Task<void> {
@@ -63,9 +85,8 @@ TEST_F(StoreTest, ACrashBetweenTheDisksLeavesABucketOnAllOfThem) {
 }
 
 TEST_F(StoreTest, ACrashInTheMiddleOfAChangeOrARemovalLeavesOneAnswer) {
-  record::Bucket changed = *rig_.store().find_bucket("b");
-  changed.undo_window_ms = 1234;
-  world_.spawn(rig_.store().change_bucket(changed), [](const Status&) {});
+  const auto change = [](record::Bucket& bucket) { bucket.undo_window_ms = 1234; };
+  world_.spawn(rig_.store().change_bucket(bucket_, change), [](const Status&) {});
   const auto window = [this](std::size_t disk) {
     return rig_.volume(disk).index().buckets().at(bucket_).undo_window_ms;
   };

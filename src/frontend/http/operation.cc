@@ -22,6 +22,9 @@ constexpr Access kOperators{false, true, true, false};
 constexpr Access kTokenHolders{false, false, true, false};
 // Whom the signature of an access key proves, as far as the rules of that key go (frontend/s3).
 constexpr Access kKeyHolders{false, false, true, true};
+// What a bucket's policy or ACL may open to whom nothing is known of: frontend/s3 looks, and denies
+// unless one of them does.
+constexpr Access kWhomBucketsAdmit{true, false, true, true};
 
 Access access_to(Operation operation) {
   switch (operation) {
@@ -50,12 +53,27 @@ Access access_to(Operation operation) {
     case Operation::list_disks: return kOperators;
     case Operation::s3_list_buckets:
     case Operation::s3_create_bucket:
-    case Operation::s3_head_bucket:
     case Operation::s3_delete_bucket:
+    case Operation::s3_get_bucket_policy:
+    case Operation::s3_put_bucket_policy:
+    case Operation::s3_delete_bucket_policy:
+    case Operation::s3_get_bucket_policy_status:
+    case Operation::s3_get_cors:
+    case Operation::s3_put_cors:
+    case Operation::s3_delete_cors:
+    case Operation::s3_get_lifecycle:
+    case Operation::s3_put_lifecycle:
+    case Operation::s3_delete_lifecycle:
+    case Operation::s3_get_bucket_acl:
+    case Operation::s3_put_bucket_acl: return kKeyHolders;
+    case Operation::s3_head_bucket:
     case Operation::s3_get_bucket_location:
     case Operation::s3_list_objects:
     case Operation::s3_list_objects_v2:
     case Operation::s3_list_uploads:
+    case Operation::s3_list_versions:
+    case Operation::s3_get_versioning:
+    case Operation::s3_put_versioning:
     case Operation::s3_get_object:
     case Operation::s3_head_object:
     case Operation::s3_put_object:
@@ -70,7 +88,11 @@ Access access_to(Operation operation) {
     case Operation::s3_list_parts:
     case Operation::s3_get_tagging:
     case Operation::s3_put_tagging:
-    case Operation::s3_delete_tagging: return kKeyHolders;
+    case Operation::s3_delete_tagging:
+    case Operation::s3_get_object_acl:
+    case Operation::s3_put_object_acl: return kWhomBucketsAdmit;
+    // Tells of the rules that a bucket has for browsers, which they must know before they ask.
+    case Operation::s3_preflight: return kEverybody;
   }
   LEAT_CHECK(false);
 }

@@ -44,6 +44,9 @@ namespace leat::http {
   X(s3_list_objects)                                                \
   X(s3_list_objects_v2)                                             \
   X(s3_list_uploads)                                                \
+  X(s3_list_versions)                                               \
+  X(s3_get_versioning)                                              \
+  X(s3_put_versioning)                                              \
   X(s3_get_object)                                                  \
   X(s3_head_object)                                                 \
   X(s3_put_object)                                                  \
@@ -58,7 +61,22 @@ namespace leat::http {
   X(s3_list_parts)                                                  \
   X(s3_get_tagging)                                                 \
   X(s3_put_tagging)                                                 \
-  X(s3_delete_tagging)
+  X(s3_delete_tagging)                                              \
+  X(s3_get_bucket_policy)                                           \
+  X(s3_put_bucket_policy)                                           \
+  X(s3_delete_bucket_policy)                                        \
+  X(s3_get_bucket_policy_status)                                    \
+  X(s3_get_cors)                                                    \
+  X(s3_put_cors)                                                    \
+  X(s3_delete_cors)                                                 \
+  X(s3_get_lifecycle)                                               \
+  X(s3_put_lifecycle)                                               \
+  X(s3_delete_lifecycle)                                            \
+  X(s3_get_bucket_acl)                                              \
+  X(s3_put_bucket_acl)                                              \
+  X(s3_get_object_acl)                                              \
+  X(s3_put_object_acl)                                              \
+  X(s3_preflight) /* OPTIONS, of a browser, before it sends another request */
 
 enum class Operation : std::uint8_t {
 #define LEAT_X(name) name,

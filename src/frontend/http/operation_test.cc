@@ -44,27 +44,42 @@ constexpr std::array<Row, kOperationCount> kTable = {{
     {Operation::remove_key, {false, false, true, false}},
     {Operation::s3_list_buckets, {false, false, true, true}},
     {Operation::s3_create_bucket, {false, false, true, true}},
-    {Operation::s3_head_bucket, {false, false, true, true}},
+    {Operation::s3_head_bucket, {true, false, true, true}},
     {Operation::s3_delete_bucket, {false, false, true, true}},
-    {Operation::s3_get_bucket_location, {false, false, true, true}},
-    {Operation::s3_list_objects, {false, false, true, true}},
-    {Operation::s3_list_objects_v2, {false, false, true, true}},
-    {Operation::s3_list_uploads, {false, false, true, true}},
-    {Operation::s3_get_object, {false, false, true, true}},
-    {Operation::s3_head_object, {false, false, true, true}},
-    {Operation::s3_put_object, {false, false, true, true}},
-    {Operation::s3_copy_object, {false, false, true, true}},
-    {Operation::s3_delete_object, {false, false, true, true}},
-    {Operation::s3_delete_objects, {false, false, true, true}},
-    {Operation::s3_create_upload, {false, false, true, true}},
-    {Operation::s3_upload_part, {false, false, true, true}},
-    {Operation::s3_upload_part_copy, {false, false, true, true}},
-    {Operation::s3_complete_upload, {false, false, true, true}},
-    {Operation::s3_abort_upload, {false, false, true, true}},
-    {Operation::s3_list_parts, {false, false, true, true}},
-    {Operation::s3_get_tagging, {false, false, true, true}},
-    {Operation::s3_put_tagging, {false, false, true, true}},
-    {Operation::s3_delete_tagging, {false, false, true, true}},
+    {Operation::s3_get_bucket_location, {true, false, true, true}},
+    {Operation::s3_list_objects, {true, false, true, true}},
+    {Operation::s3_list_objects_v2, {true, false, true, true}},
+    {Operation::s3_list_uploads, {true, false, true, true}},
+    {Operation::s3_get_object, {true, false, true, true}},
+    {Operation::s3_head_object, {true, false, true, true}},
+    {Operation::s3_put_object, {true, false, true, true}},
+    {Operation::s3_copy_object, {true, false, true, true}},
+    {Operation::s3_delete_object, {true, false, true, true}},
+    {Operation::s3_delete_objects, {true, false, true, true}},
+    {Operation::s3_create_upload, {true, false, true, true}},
+    {Operation::s3_upload_part, {true, false, true, true}},
+    {Operation::s3_upload_part_copy, {true, false, true, true}},
+    {Operation::s3_complete_upload, {true, false, true, true}},
+    {Operation::s3_abort_upload, {true, false, true, true}},
+    {Operation::s3_list_parts, {true, false, true, true}},
+    {Operation::s3_get_tagging, {true, false, true, true}},
+    {Operation::s3_put_tagging, {true, false, true, true}},
+    {Operation::s3_delete_tagging, {true, false, true, true}},
+    {Operation::s3_get_bucket_policy, {false, false, true, true}},
+    {Operation::s3_put_bucket_policy, {false, false, true, true}},
+    {Operation::s3_delete_bucket_policy, {false, false, true, true}},
+    {Operation::s3_get_bucket_policy_status, {false, false, true, true}},
+    {Operation::s3_get_cors, {false, false, true, true}},
+    {Operation::s3_put_cors, {false, false, true, true}},
+    {Operation::s3_delete_cors, {false, false, true, true}},
+    {Operation::s3_get_lifecycle, {false, false, true, true}},
+    {Operation::s3_put_lifecycle, {false, false, true, true}},
+    {Operation::s3_delete_lifecycle, {false, false, true, true}},
+    {Operation::s3_get_bucket_acl, {false, false, true, true}},
+    {Operation::s3_put_bucket_acl, {false, false, true, true}},
+    {Operation::s3_get_object_acl, {true, false, true, true}},
+    {Operation::s3_put_object_acl, {true, false, true, true}},
+    {Operation::s3_preflight, {true, true, true, true}},
 }};
 
 TEST(Operation, PermitsExactlyWhatTheTableSays) {
@@ -126,8 +141,7 @@ class AllPairs : public ::testing::Test {
   HttpWorld http;
 };
 
-// Abuse case 9.
-TEST_F(AllPairs, AHandlerRunsIfAndOnlyIfItsPairIsPermitted) {
+TEST_F(AllPairs, Abuse09AHandlerRunsIfAndOnlyIfItsPairIsPermitted) {
   for (const Row& row : kTable) {
     for (std::size_t kind = 0; kind < kAuthKindCount; ++kind) {
       const auto who = static_cast<AuthKind>(kind);
@@ -227,7 +241,7 @@ class OwnRouter final : public Router {
   Result<std::optional<Operation>> route(const http1::RequestHead& head) const override {
     if (!head.path.starts_with("/own")) return std::nullopt;
     if (head.method != http1::Method::get) return fail(Errc::method_not_allowed);
-    return Operation::s3_get_object;
+    return Operation::s3_list_buckets;
   }
   Response refuse(const Refusal& refusal, const http1::RequestHead&,
                   std::uint64_t request_id) const override {
@@ -258,7 +272,7 @@ TEST(Dispatcher, AProtocolKeepsItsProofForItsHandlersAndRefusesInItsOwnWords) {
   HttpWorld http(options);
   http.dispatcher.set_authenticator(authenticator);
   int proved = 0;
-  http.handle(Operation::s3_get_object, [&proved](Exchange& exchange) {
+  http.handle(Operation::s3_list_buckets, [&proved](Exchange& exchange) {
     proved = *static_cast<const int*>(exchange.proof.get());
     return no_content();
   });

@@ -6,6 +6,7 @@
 #include "http/representation.h"
 #include "http1/uri.h"
 #include "native/calls.h"
+#include "stored/body.h"
 
 namespace leat::native {
 namespace {
@@ -86,31 +87,6 @@ Result<volume::Precondition> precondition_of(const http1::RequestHead& head) {
   return precondition;
 }
 
-// Hands the bytes of a large object to the connection as they are read and verified.
-class FilesBody final : public http::BodySource {
- public:
-  explicit FilesBody(std::unique_ptr<store::ObjectStream> source) : source_(std::move(source)) {}
-  rt::Task<Bytes> next() override { return source_->next(); }
-  std::optional<InFile> in_file() const override {
-    auto place = source_->in_file();
-    if (!place) return std::nullopt;
-    return InFile{.file = std::move(place->file), .offset = place->offset};
-  }
-
- private:
-  std::unique_ptr<store::ObjectStream> source_;
-};
-
-void set_body(Response& response, store::Body body, std::uint64_t length) {
-  if (auto* content = std::get_if<volume::Content>(&body)) {
-    response.body = http::MemoryBody{.owner = content->owner, .bytes = content->bytes};
-    return;
-  }
-  auto& source = std::get<std::unique_ptr<store::ObjectStream>>(body);
-  response.body =
-      http::StreamBody{.source = std::make_unique<FilesBody>(std::move(source)), .length = length};
-}
-
 json describe(const record::Version& version) {
   return {{"version", version.id.value()},
           {"size", version.size_bytes},
@@ -172,7 +148,7 @@ Answer read_object(store::ShardStore& store, http::Exchange& exchange) {
       // Replaced and cleaned away since it was found: there is a newer answer.
       if (!body && body.error().code() == Errc::not_found && race < kRaces) continue;
       if (!body) co_return fail(body.error());
-      set_body(answer.response, std::move(*body), range.length);
+      stored::set_body(answer.response, std::move(*body), range.length);
     }
     co_return std::move(answer.response);
   }

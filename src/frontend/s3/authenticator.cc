@@ -22,6 +22,18 @@ std::int64_t ms_of(WallTime time) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count();
 }
 
+// A caller without a signature; what it says of its body is held against it all the same.
+std::expected<http::Credentials, http::Refusal> unsigned_caller(AuthKind kind, Caller caller) {
+  auto word = caller.request.header("x-amz-content-sha256");
+  if (!word) return refused(std::move(word).error());
+  if (*word) {
+    auto payload = sigv4::payload_from(**word);
+    if (!payload) return refused(std::move(payload).error());
+    caller.payload = *std::move(payload);
+  }
+  return http::Credentials(kind, std::make_shared<const Caller>(std::move(caller)));
+}
+
 }  // namespace
 
 S3Authenticator::S3Authenticator(const http::Authenticator& token, const keys::ShardKeys& keys,
@@ -42,17 +54,14 @@ std::optional<std::string> S3Authenticator::secret_of(std::string_view id) const
 std::expected<http::Credentials, http::Refusal> S3Authenticator::by_token(
     const http1::RequestHead& head, const io::Address& peer, sigv4::Request request) const {
   LEAT_TRY(const http::Credentials proved, token_.authenticate(head, peer));
-  if (proved.kind != AuthKind::admin_token) return http::Credentials(AuthKind::anonymous);
-  Caller caller{.request = std::move(request)};
-  auto word = caller.request.header("x-amz-content-sha256");
-  if (!word) return refused(std::move(word).error());
-  if (*word) {
-    auto payload = sigv4::payload_from(**word);
-    if (!payload) return refused(std::move(payload).error());
-    caller.payload = *std::move(payload);
-  }
-  return http::Credentials(AuthKind::admin_token,
-                           std::make_shared<const Caller>(std::move(caller)));
+  if (proved.kind != AuthKind::admin_token) return anonymous(std::move(request));
+  return unsigned_caller(AuthKind::admin_token,
+                         {.request = std::move(request), .who = Who::operators});
+}
+
+std::expected<http::Credentials, http::Refusal> S3Authenticator::anonymous(
+    sigv4::Request request) const {
+  return unsigned_caller(AuthKind::anonymous, {.request = std::move(request), .who = Who::nobody});
 }
 
 std::expected<http::Credentials, http::Refusal> S3Authenticator::authenticate(
@@ -60,18 +69,20 @@ std::expected<http::Credentials, http::Refusal> S3Authenticator::authenticate(
   if (!is_s3(head, options_.domain)) return token_.authenticate(head, peer);
   auto request = sigv4::request_of(head);
   if (!request) return refused(std::move(request).error());
+  if (head.method == http1::Method::options) return anonymous(*std::move(request));
   // A token beside a signature is two mechanisms, which the signatures' side refuses.
   const bool is_alone = sigv4::auth_kind_of(*request) == sigv4::AuthKind::unknown;
   if (has_bearer(head) && is_alone) return by_token(head, peer, *std::move(request));
   auto identity = signatures_->authenticate(*request, clock_.wall_now());
   if (!identity) return refused(std::move(identity).error());
-  if (!*identity) return http::Credentials(AuthKind::anonymous);
+  if (!*identity) return anonymous(*std::move(request));
   sigv4::Identity& known = **identity;
   if (known.claim.security_token) {
     return refused({.code = S3Code::access_denied,
                     .message = "Session tokens are not given out here: use an access key alone."});
   }
   Caller caller{.request = *std::move(request),
+                .who = Who::key,
                 .key = keys_.table()->find(known.claim.access_key),
                 .chain = std::move(known.chain),
                 .payload = std::move(known.claim.payload)};

@@ -2,7 +2,9 @@
 //
 // What is S3's is judged by sigv4::Authenticator with the keys of this shard, or by the operators'
 // token if it has that; everything else is the token's. A request for S3 without credentials is
-// anonymous wherever it comes from: same_machine opens nothing of S3.
+// anonymous wherever it comes from: same_machine opens nothing of S3. So is every OPTIONS: browsers
+// ask by it about requests that they have yet to send, which may be signed, and no operation but
+// that answer can be had by it.
 //
 // Shard: one. Lifetime: what it is given outlives it.
 #pragma once
@@ -14,14 +16,22 @@
 #include "http/dispatcher.h"
 #include "io/clock.h"
 #include "keys/key_store.h"
+#include "lifecycle/lifecycle.h"
 #include "sigv4/authenticator.h"
 
 namespace leat::s3 {
 
+enum class Who : std::uint8_t {
+  nobody,     // nothing was presented: may what a policy or an ACL opens to everybody
+  key,        // an access key: may what its rules, policies and ACLs say
+  operators,  // the operators' token: may all
+};
+
 // The proof of a request for S3 (http::Credentials::proof).
 struct Caller {
   sigv4::Request request{};
-  std::shared_ptr<const keys::Key> key{};    // null: who has the operators' token, and may all
+  Who who = Who::nobody;
+  std::shared_ptr<const keys::Key> key{};    // of Who::key
   std::optional<sigv4::ChunkChain> chain{};  // of a signed request
   sigv4::Payload payload{};
 };
@@ -29,6 +39,7 @@ struct Caller {
 struct S3Options {
   std::string region = "leat";  // what clients are told to sign with
   std::string domain{};         // "s3.example": buckets as photos.s3.example; empty for none
+  std::int64_t day_ms = lifecycle::kDayMs;  // of lifecycle rules; tests make it short
 };
 
 class S3Authenticator final : public http::Authenticator {
@@ -44,6 +55,7 @@ class S3Authenticator final : public http::Authenticator {
   std::expected<http::Credentials, http::Refusal> by_token(const http1::RequestHead& head,
                                                            const io::Address& peer,
                                                            sigv4::Request request) const;
+  std::expected<http::Credentials, http::Refusal> anonymous(sigv4::Request request) const;
 
   const http::Authenticator& token_;
   const keys::ShardKeys& keys_;

@@ -1,6 +1,7 @@
 // Buckets.
 #include <fmt/format.h>
 
+#include "s3/acl.h"
 #include "s3/listing.h"
 #include "xml/document.h"
 #include "xml/writer.h"
@@ -54,7 +55,8 @@ Answer list_buckets(Call& call) {
   std::string last;
   const store::BucketTablePtr table = call.store().buckets();
   for (const record::Bucket& bucket : table->all()) {
-    const bool is_known = call.caller.key == nullptr || keys::knows(*call.caller.key, bucket.name);
+    const bool is_known = call.caller.who == Who::operators ||
+                          (call.caller.key && keys::knows(*call.caller.key, bucket.name));
     if (!is_known || bucket.name <= after || !bucket.name.starts_with(prefix)) continue;
     if (count == max) {
       is_truncated = true;
@@ -79,7 +81,12 @@ Answer create_bucket(Call& call) {
   const DocumentForm form;
   LEAT_CO_TRY(const std::string text, co_await read_document(call, form));
   LEAT_CO_DO(check_location(text, call.tools.options));
-  auto making = call.store().create_bucket(call.target.bucket, store::BucketOptions());
+  store::BucketOptions options;
+  if (call.field(kAcl) == kPublicRead) {
+    options.properties.push_back(
+        {.name = std::string(kAclProperty), .value = std::string(kPublicRead)});
+  }
+  auto making = call.store().create_bucket(call.target.bucket, std::move(options));
   const auto made = co_await std::move(making);
   if (!made && made.error().code() == Errc::conflict) {
     co_return refuse(S3Code::bucket_already_owned_by_you);

@@ -5,6 +5,7 @@
 #include "base/encoding.h"
 #include "hash/digest.h"
 #include "http1/grammar.h"
+#include "s3/permission.h"
 
 namespace leat::s3 {
 namespace {
@@ -51,12 +52,14 @@ S3Result<std::uint64_t> Call::number(std::string_view name, std::uint64_t otherw
   return std::min(*value, max);
 }
 
-bool Call::may(keys::Right right, std::string_view bucket_name, std::string_view key) const {
-  return caller.key == nullptr || keys::allows(*caller.key, right, bucket_name, key);
+bool Call::may(access::Action action, std::string_view bucket_name, std::string_view key) const {
+  const Wanted wanted{.action = action, .bucket = bucket_name, .key = key};
+  return grant_of(*this, wanted) == Grant::allowed;
 }
 
 S3Code Call::missing(std::string_view bucket_name, std::string_view key) const {
-  return may(keys::Right::list, bucket_name, key) ? S3Code::no_such_key : S3Code::access_denied;
+  return may(access::Action::list_bucket, bucket_name, key) ? S3Code::no_such_key
+                                                            : S3Code::access_denied;
 }
 
 std::string seal_token(const Call& call, std::string_view name) {

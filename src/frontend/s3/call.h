@@ -8,11 +8,13 @@
 #include <string>
 #include <string_view>
 
+#include "access/action.h"
 #include "http/exchange.h"
 #include "http/response.h"
 #include "keys/key_store.h"
 #include "s3/answer.h"
 #include "s3/authenticator.h"
+#include "s3/bucket_rules.h"
 #include "s3/target.h"
 #include "s3body/body_reader.h"
 #include "store/shard_store.h"
@@ -24,6 +26,7 @@ struct Tools {
   store::ShardStore& store;
   const keys::ShardKeys& keys;
   S3Options options;
+  BucketRules rules{};
 };
 
 struct Call {
@@ -32,6 +35,8 @@ struct Call {
   const Caller& caller;
   Target target{};
   record::Bucket bucket{};  // if the operation is about one that must be there
+  // The caller may read the object if its ACL shows it to everybody, and not otherwise.
+  bool only_if_public = false;
 
   store::ShardStore& store() const { return tools.store; }
   record::ObjectKey object() const { return {.bucket = bucket.id, .key = target.key}; }
@@ -44,7 +49,8 @@ struct Call {
   S3Result<std::uint64_t> number(std::string_view name, std::uint64_t otherwise,
                                  std::uint64_t max) const;
 
-  bool may(keys::Right right, std::string_view bucket_name, std::string_view key) const;
+  // By policy, rules and ACL (s3/permission.h).
+  bool may(access::Action action, std::string_view bucket_name, std::string_view key) const;
   // What to say of a key that is not there: who may not list must not learn it.
   S3Code missing(std::string_view bucket_name, std::string_view key) const;
 };
@@ -79,6 +85,9 @@ Answer get_bucket_location(Call& call);
 Answer list_objects(Call& call);
 Answer list_objects_v2(Call& call);
 Answer list_uploads(Call& call);
+Answer list_versions(Call& call);
+Answer get_versioning(Call& call);
+Answer put_versioning(Call& call);
 Answer read_object(Call& call);
 Answer put_object(Call& call);
 Answer copy_object(Call& call);
@@ -93,5 +102,20 @@ Answer list_parts(Call& call);
 Answer get_tagging(Call& call);
 Answer put_tagging(Call& call);
 Answer delete_tagging(Call& call);
+Answer get_object_acl(Call& call);
+Answer put_object_acl(Call& call);
+Answer get_bucket_acl(Call& call);
+Answer put_bucket_acl(Call& call);
+Answer get_bucket_policy(Call& call);
+Answer put_bucket_policy(Call& call);
+Answer delete_bucket_policy(Call& call);
+Answer get_bucket_policy_status(Call& call);
+Answer get_cors(Call& call);
+Answer put_cors(Call& call);
+Answer delete_cors(Call& call);
+Answer get_lifecycle(Call& call);
+Answer put_lifecycle(Call& call);
+Answer delete_lifecycle(Call& call);
+Answer preflight(Call& call);
 
 }  // namespace leat::s3

@@ -6,10 +6,13 @@
 
 #include "base/encoding.h"
 #include "http1/grammar.h"
+#include "s3/acl.h"
 #include "s3/attributes.h"
+#include "s3/configuration.h"
 #include "s3/multipart.h"
 #include "s3/parts.h"
 #include "s3/transfer.h"
+#include "s3/versions.h"
 #include "xml/document.h"
 #include "xml/writer.h"
 
@@ -249,7 +252,10 @@ Response completed(const Call& call, const record::Version& version) {
                 find_attribute(version.attributes, kChecksumType).value_or(kFullObject));
   }
   xml.close();
-  return xml_answer(200, std::move(body));
+  Response response = xml_answer(200, std::move(body));
+  add_version_id(response, call.bucket, version);
+  add_expiration(call, version, response);
+  return response;
 }
 
 // A client that did not hear that its upload was completed asks again: it gets the same answer.
@@ -314,6 +320,7 @@ Answer create_upload(Call& call) {
   LEAT_CO_TRY(Attributes attributes, metadata_in(call));
   LEAT_CO_TRY(auto tags, tagging_in(call));
   if (tags) attributes.push_back({.name = std::string(kTagging), .value = *std::move(tags)});
+  LEAT_CO_DO(note_acl(call, attributes));
   LEAT_CO_TRY(const auto algorithm, algorithm_in(call, kChecksumAlgorithm));
   LEAT_CO_TRY(const ChecksumPlan plan, checksum_plan(algorithm, call.field(kChecksumType)));
   const std::string_view type = plan.is_composite ? kComposite : kFullObject;

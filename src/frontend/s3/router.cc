@@ -30,7 +30,14 @@ enum class Selector : std::uint8_t {
   upload_id,
   delete_,
   list_v2,
-  tagging
+  tagging,
+  versioning,
+  versions,
+  acl,
+  policy,
+  policy_status,
+  cors,
+  lifecycle,
 };
 
 struct SelectorName {
@@ -38,9 +45,19 @@ struct SelectorName {
   Selector selector;
 };
 constexpr std::array kSelectors = {
-    SelectorName{"location", Selector::location},  SelectorName{"uploads", Selector::uploads},
-    SelectorName{"uploadId", Selector::upload_id}, SelectorName{"delete", Selector::delete_},
-    SelectorName{"list-type", Selector::list_v2},  SelectorName{"tagging", Selector::tagging},
+    SelectorName{"location", Selector::location},
+    SelectorName{"uploads", Selector::uploads},
+    SelectorName{"uploadId", Selector::upload_id},
+    SelectorName{"delete", Selector::delete_},
+    SelectorName{"list-type", Selector::list_v2},
+    SelectorName{"tagging", Selector::tagging},
+    SelectorName{"versioning", Selector::versioning},
+    SelectorName{"versions", Selector::versions},
+    SelectorName{"acl", Selector::acl},
+    SelectorName{"policy", Selector::policy},
+    SelectorName{"policyStatus", Selector::policy_status},
+    SelectorName{"cors", Selector::cors},
+    SelectorName{"lifecycle", Selector::lifecycle},
 };
 
 using Names = std::span<const std::string_view>;
@@ -53,6 +70,8 @@ constexpr std::array<std::string_view, 7> kOfListingV2 = {
     "fetch-owner", "continuation-token", "start-after"};
 constexpr std::array<std::string_view, 6> kOfUploads = {
     "prefix", "delimiter", "key-marker", "upload-id-marker", "max-uploads", "encoding-type"};
+constexpr std::array<std::string_view, 6> kOfVersions = {
+    "prefix", "delimiter", "key-marker", "version-id-marker", "max-keys", "encoding-type"};
 constexpr std::array<std::string_view, 3> kOfParts = {"max-parts", "part-number-marker",
                                                       "encoding-type"};
 constexpr std::array<std::string_view, 8> kOfReading = {"versionId",
@@ -86,6 +105,10 @@ constexpr std::array kTable = {
         kOfListingV2},
     Row{Method::get, Place::bucket, Selector::uploads, false, Operation::s3_list_uploads,
         kOfUploads},
+    Row{Method::get, Place::bucket, Selector::versions, false, Operation::s3_list_versions,
+        kOfVersions},
+    Row{Method::get, Place::bucket, Selector::versioning, false, Operation::s3_get_versioning},
+    Row{Method::put, Place::bucket, Selector::versioning, false, Operation::s3_put_versioning},
     Row{Method::post, Place::bucket, Selector::delete_, false, Operation::s3_delete_objects},
 
     Row{Method::get, Place::object, Selector::none, false, Operation::s3_get_object, kOfReading},
@@ -107,6 +130,23 @@ constexpr std::array kTable = {
         kOfVersion},
     Row{Method::delete_, Place::object, Selector::tagging, false, Operation::s3_delete_tagging,
         kOfVersion},
+
+    Row{Method::get, Place::object, Selector::acl, false, Operation::s3_get_object_acl, kOfVersion},
+    Row{Method::put, Place::object, Selector::acl, false, Operation::s3_put_object_acl, kOfVersion},
+    Row{Method::get, Place::bucket, Selector::acl, false, Operation::s3_get_bucket_acl},
+    Row{Method::put, Place::bucket, Selector::acl, false, Operation::s3_put_bucket_acl},
+    Row{Method::get, Place::bucket, Selector::policy, false, Operation::s3_get_bucket_policy},
+    Row{Method::put, Place::bucket, Selector::policy, false, Operation::s3_put_bucket_policy},
+    Row{Method::delete_, Place::bucket, Selector::policy, false,
+        Operation::s3_delete_bucket_policy},
+    Row{Method::get, Place::bucket, Selector::policy_status, false,
+        Operation::s3_get_bucket_policy_status},
+    Row{Method::get, Place::bucket, Selector::cors, false, Operation::s3_get_cors},
+    Row{Method::put, Place::bucket, Selector::cors, false, Operation::s3_put_cors},
+    Row{Method::delete_, Place::bucket, Selector::cors, false, Operation::s3_delete_cors},
+    Row{Method::get, Place::bucket, Selector::lifecycle, false, Operation::s3_get_lifecycle},
+    Row{Method::put, Place::bucket, Selector::lifecycle, false, Operation::s3_put_lifecycle},
+    Row{Method::delete_, Place::bucket, Selector::lifecycle, false, Operation::s3_delete_lifecycle},
 };
 
 // x-amz-* fields whose meaning Leat knows, or that mean nothing to the answer. A presigned URL may
@@ -149,13 +189,14 @@ constexpr std::array<std::string_view, 2> kFieldFamilies = {"x-amz-meta-", "x-am
 // Fields that Leat knows with one value only: another one asks for what it does not have.
 struct OnlyValue {
   std::string_view name;
-  std::array<std::string_view, 2> values;
+  std::array<std::string_view, 3> values;
 };
 constexpr std::array kOnlyValues = {
-    OnlyValue{"x-amz-acl", {"private", "bucket-owner-full-control"}},
-    OnlyValue{"x-amz-api-version", {"2006-03-01", "2006-03-01"}},
-    OnlyValue{"x-amz-storage-class", {"STANDARD", "STANDARD"}},
-    OnlyValue{"x-amz-object-ownership", {"BucketOwnerEnforced", "BucketOwnerEnforced"}},
+    OnlyValue{"x-amz-acl", {"private", "bucket-owner-full-control", "public-read"}},
+    OnlyValue{"x-amz-api-version", {"2006-03-01", "2006-03-01", "2006-03-01"}},
+    OnlyValue{"x-amz-storage-class", {"STANDARD", "STANDARD", "STANDARD"}},
+    OnlyValue{"x-amz-object-ownership",
+              {"BucketOwnerEnforced", "BucketOwnerEnforced", "BucketOwnerEnforced"}},
 };
 
 bool starts_with_field(std::string_view name, std::string_view beginning) {
@@ -171,7 +212,20 @@ std::unexpected<Error> unknown(std::string_view what) {
               fmt::format("{} asks for a functionality that is not implemented", what));
 }
 
-Status check_field(std::string_view name, std::string_view value) {
+// Where x-amz-acl says something: elsewhere a public object would be asked for and not made.
+bool makes_acl(Operation operation) {
+  switch (operation) {
+    case Operation::s3_create_bucket:
+    case Operation::s3_put_object:
+    case Operation::s3_copy_object:
+    case Operation::s3_create_upload:
+    case Operation::s3_put_object_acl:
+    case Operation::s3_put_bucket_acl: return true;
+    default: return false;
+  }
+}
+
+Status check_field(const Row& row, std::string_view name, std::string_view value) {
   if (!is_amz(name)) return {};
   const bool is_known =
       std::ranges::any_of(kFields, [name](auto one) { return equals_ignore_case(name, one); }) ||
@@ -182,6 +236,9 @@ Status check_field(std::string_view name, std::string_view value) {
     if (!equals_ignore_case(name, only.name)) continue;
     if (std::ranges::find(only.values, value) == only.values.end()) {
       return unknown(fmt::format("{}: {}", name, value));
+    }
+    if (value == "public-read" && !makes_acl(row.operation)) {
+      return unknown(fmt::format("{}: {} here", name, value));
     }
   }
   return {};
@@ -200,7 +257,7 @@ Result<Selector> selector_in(const std::vector<QueryPair>& query) {
 }
 
 Status check_parameter(const Row& row, const QueryPair& pair) {
-  if (is_amz(pair.name)) return check_field(pair.name, pair.value);
+  if (is_amz(pair.name)) return check_field(row, pair.name, pair.value);
   // The older signature in a query: the authenticator says what to do instead.
   constexpr std::array<std::string_view, 4> kHarmless = {"x-id", "AWSAccessKeyId", "Signature",
                                                          "Expires"};
@@ -211,8 +268,6 @@ Status check_parameter(const Row& row, const QueryPair& pair) {
       std::ranges::none_of(row.names, is_it)) {
     return unknown("?" + pair.name);
   }
-  // There are no versions but the one that is there.
-  if (pair.name == "versionId" && pair.value != "null") return unknown("?versionId");
   return {};
 }
 
@@ -225,6 +280,8 @@ Result<std::optional<Operation>> S3Router::route(const http1::RequestHead& head)
   const Target target = target_of(path, head.host, domain_);
   Place place = target.key.empty() ? Place::bucket : Place::object;
   if (target.bucket.empty() && target.key.empty()) place = Place::service;
+  // Whatever the request that a browser has in mind may be.
+  if (head.method == Method::options && place != Place::service) return Operation::s3_preflight;
   LEAT_TRY(const Selector selector, selector_in(query));
   const bool copies = head.headers.find("x-amz-copy-source").has_value() ||
                       std::ranges::any_of(query, [](const QueryPair& pair) {
@@ -241,7 +298,7 @@ Result<std::optional<Operation>> S3Router::route(const http1::RequestHead& head)
   for (const QueryPair& pair : query)
     LEAT_DO(check_parameter(*row, pair));
   for (const http1::HeaderField field : head.headers)
-    LEAT_DO(check_field(field.name, field.value));
+    LEAT_DO(check_field(*row, field.name, field.value));
   return row->operation;
 }
 
@@ -256,6 +313,10 @@ http::Response S3Router::refuse(const http::Refusal& refusal, const http1::Reque
   http::Response response = error_answer(error, {.resource = head.path, .request_id = request_id});
   if (error.code == S3Code::method_not_allowed) {
     response.add_checked(fmt::format("Allow: {}\r\n", allowed(head)));
+  }
+  if (finish_) {
+    const auto path = http1::percent_decode(head.path);
+    if (path) finish_(head, target_of(*path, head.host, domain_).bucket, response);
   }
   return response;
 }

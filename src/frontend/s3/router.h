@@ -6,6 +6,7 @@
 // replaced objects by the XML of their tags).
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "http/dispatcher.h"
@@ -14,8 +15,12 @@ namespace leat::s3 {
 
 class S3Router final : public http::Router {
  public:
+  // What else an answer about a bucket needs, also one that refuses.
+  using Finish = std::function<void(const http1::RequestHead&, std::string_view, http::Response&)>;
+
   // `domain`: of virtual-hosted buckets; empty for none.
-  explicit S3Router(std::string domain) : domain_(std::move(domain)) {}
+  explicit S3Router(std::string domain, Finish finish = {})
+      : domain_(std::move(domain)), finish_(std::move(finish)) {}
 
   Result<std::optional<http::Operation>> route(const http1::RequestHead& head) const override;
   std::string_view allowed(const http1::RequestHead&) const override { return "GET"; }
@@ -24,6 +29,7 @@ class S3Router final : public http::Router {
 
  private:
   std::string domain_;
+  Finish finish_;
 };
 
 }  // namespace leat::s3

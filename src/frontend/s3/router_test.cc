@@ -47,6 +47,9 @@ TEST(Router, EveryOperationHasItsRequest) {
       {"GET /photos?list-type=2&fetch-owner=true&start-after=a&continuation-token=b",
        "s3_list_objects_v2"},
       {"GET /photos?uploads&max-uploads=1", "s3_list_uploads"},
+      {"GET /photos?versions&key-marker=a&version-id-marker=b", "s3_list_versions"},
+      {"GET /photos?versioning", "s3_get_versioning"},
+      {"PUT /photos?versioning", "s3_put_versioning"},
       {"POST /photos?delete", "s3_delete_objects"},
       {"POST /photos/?delete=&x-id=DeleteObjects", "s3_delete_objects"},
       {"GET /photos/a", "s3_get_object"},
@@ -66,6 +69,22 @@ TEST(Router, EveryOperationHasItsRequest) {
       {"GET /photos/a?tagging", "s3_get_tagging"},
       {"PUT /photos/a?tagging=", "s3_put_tagging"},
       {"DELETE /photos/a?tagging", "s3_delete_tagging"},
+      {"GET /photos/a?acl", "s3_get_object_acl"},
+      {"PUT /photos/a?acl", "s3_put_object_acl", "x-amz-acl: public-read\r\n"},
+      {"GET /photos?acl", "s3_get_bucket_acl"},
+      {"PUT /photos/?acl=", "s3_put_bucket_acl", "x-amz-acl: private\r\n"},
+      {"GET /photos?policy", "s3_get_bucket_policy"},
+      {"PUT /photos?policy", "s3_put_bucket_policy"},
+      {"DELETE /photos?policy", "s3_delete_bucket_policy"},
+      {"GET /photos?policyStatus", "s3_get_bucket_policy_status"},
+      {"GET /photos?cors", "s3_get_cors"},
+      {"PUT /photos?cors", "s3_put_cors"},
+      {"DELETE /photos?cors", "s3_delete_cors"},
+      {"GET /photos?lifecycle", "s3_get_lifecycle"},
+      {"PUT /photos?lifecycle=", "s3_put_lifecycle"},
+      {"DELETE /photos?lifecycle", "s3_delete_lifecycle"},
+      {"OPTIONS /photos", "s3_preflight"},
+      {"OPTIONS /photos/a?anything&X-Amz-Signature=1", "s3_preflight"},
   };
   std::set<std::string_view> seen;
   for (const Case& one : cases) {
@@ -81,23 +100,18 @@ TEST(Router, EveryOperationHasItsRequest) {
 }
 
 TEST(Router, WhatIsNotKnownIsNotImplementedAndFallsThroughToNothing) {
-  for (const std::string_view name : {"acl",
-                                      "accelerate",
+  for (const std::string_view name : {"accelerate",
                                       "analytics",
                                       "attributes",
-                                      "cors",
                                       "encryption",
                                       "intelligent-tiering",
                                       "inventory",
                                       "legal-hold",
-                                      "lifecycle",
                                       "logging",
                                       "metrics",
                                       "notification",
                                       "object-lock",
                                       "ownershipControls",
-                                      "policy",
-                                      "policyStatus",
                                       "publicAccessBlock",
                                       "replication",
                                       "requestPayment",
@@ -105,8 +119,6 @@ TEST(Router, WhatIsNotKnownIsNotImplementedAndFallsThroughToNothing) {
                                       "retention",
                                       "select",
                                       "torrent",
-                                      "versioning",
-                                      "versions",
                                       "website",
                                       "append",
                                       "session",
@@ -121,12 +133,38 @@ TEST(Router, WhatIsNotKnownIsNotImplementedAndFallsThroughToNothing) {
       }
     }
   }
-  for (const std::string_view request :
-       {"POST /photos", "POST /photos/key", "GET /photos?delete", "PUT /photos?uploads",
-        "GET /photos/k?uploads", "GET /photos/k?location", "GET /photos?tagging",
-        "GET /photos/k?prefix=a", "GET /photos?partNumber=1", "GET /photos/k?versionId=7",
-        "GET /photos?list-type=1", "GET /photos/k?uploadId=x&tagging", "OPTIONS /photos/k",
-        "PUT /photos/k?response-expires=x", "DELETE /photos/k?delete"}) {
+  for (const std::string_view request : {"POST /photos",
+                                         "POST /photos/key",
+                                         "GET /photos?delete",
+                                         "PUT /photos?uploads",
+                                         "GET /photos/k?uploads",
+                                         "GET /photos/k?location",
+                                         "GET /photos?tagging",
+                                         "GET /photos/k?prefix=a",
+                                         "GET /photos?partNumber=1",
+                                         "PUT /photos/k?versionId=7",
+                                         "DELETE /photos?versioning",
+                                         "PUT /photos?versions",
+                                         "GET /photos/k?versions",
+                                         "GET /photos/k?versioning",
+                                         "HEAD /photos?versions",
+                                         "GET /photos?list-type=1",
+                                         "GET /photos/k?uploadId=x&tagging",
+                                         "PUT /photos/k?response-expires=x",
+                                         "DELETE /photos/k?delete",
+                                         "DELETE /photos?acl",
+                                         "DELETE /photos/k?acl",
+                                         "POST /photos?acl",
+                                         "HEAD /photos/k?acl",
+                                         "GET /photos/k?policy",
+                                         "PUT /photos/k?cors",
+                                         "PUT /photos/k?lifecycle",
+                                         "DELETE /photos/k?policy",
+                                         "PUT /photos?policyStatus",
+                                         "HEAD /photos?policy",
+                                         "POST /photos?lifecycle",
+                                         "GET /photos?policy&cors",
+                                         "PUT /photos/k?acl&tagging"}) {
     EXPECT_EQ(routed(request), "not_implemented") << request;
   }
   EXPECT_EQ(routed("PUT /"), "method_not_allowed");
@@ -136,16 +174,23 @@ TEST(Router, WhatIsNotKnownIsNotImplementedAndFallsThroughToNothing) {
 TEST(Router, FieldsThatWouldChangeTheMeaningAreNotImplemented) {
   for (const std::string_view field :
        {"x-amz-server-side-encryption: AES256", "x-amz-server-side-encryption-customer-key: k",
-        "x-amz-object-lock-mode: GOVERNANCE", "x-amz-grant-read: id=1", "x-amz-acl: public-read",
-        "x-amz-storage-class: GLACIER", "x-amz-website-redirect-location: /x",
-        "x-amz-write-offset-bytes: 3", "X-AMZ-Anything-New: 1",
-        "x-amz-bucket-object-lock-enabled: true"}) {
+        "x-amz-object-lock-mode: GOVERNANCE", "x-amz-grant-read: id=1",
+        "x-amz-acl: public-read-write", "x-amz-storage-class: GLACIER",
+        "x-amz-website-redirect-location: /x", "x-amz-write-offset-bytes: 3",
+        "X-AMZ-Anything-New: 1", "x-amz-bucket-object-lock-enabled: true"}) {
     const std::string line = std::string(field) + "\r\n";
     EXPECT_EQ(routed("PUT /photos/k", line), "not_implemented") << field;
     EXPECT_EQ(routed("PUT /photos", line), "not_implemented") << field;
   }
   // A presigned URL may carry the same in its query.
-  EXPECT_EQ(routed("PUT /photos/k?x-amz-acl=public-read"), "not_implemented");
+  EXPECT_EQ(routed("PUT /photos/k?x-amz-acl=authenticated-read"), "not_implemented");
+  EXPECT_EQ(routed("PUT /photos/k?x-amz-acl=public-read"), "s3_put_object");
+  // Where it would be asked for and not made.
+  for (const std::string_view request :
+       {"PUT /photos/k?partNumber=1&uploadId=x", "POST /photos/k?uploadId=x", "DELETE /photos/k",
+        "PUT /photos/k?tagging", "PUT /photos?policy"}) {
+    EXPECT_EQ(routed(request, "x-amz-acl: public-read\r\n"), "not_implemented") << request;
+  }
   EXPECT_EQ(routed("PUT /photos/k?x-amz-server-side-encryption=AES256"), "not_implemented");
   EXPECT_EQ(routed("PUT /photos/k?x-amz-checksum-crc32=AAAAAA%3D%3D"), "s3_put_object");
 }

@@ -1,12 +1,15 @@
 #include "s3/s3.h"
 
+#include <algorithm>
+
 #include "base/check.h"
+#include "s3/configuration.h"
+#include "s3/permission.h"
 
 namespace leat::s3 {
 namespace {
 
 using http::Operation;
-using keys::Right;
 
 using Function = Answer (*)(Call&);
 struct Row {
@@ -22,6 +25,9 @@ constexpr Row kOperations[] = {
     {Operation::s3_list_objects, list_objects},
     {Operation::s3_list_objects_v2, list_objects_v2},
     {Operation::s3_list_uploads, list_uploads},
+    {Operation::s3_list_versions, list_versions},
+    {Operation::s3_get_versioning, get_versioning},
+    {Operation::s3_put_versioning, put_versioning},
     {Operation::s3_get_object, read_object},
     {Operation::s3_head_object, read_object},
     {Operation::s3_put_object, put_object},
@@ -37,73 +43,43 @@ constexpr Row kOperations[] = {
     {Operation::s3_get_tagging, get_tagging},
     {Operation::s3_put_tagging, put_tagging},
     {Operation::s3_delete_tagging, delete_tagging},
+    {Operation::s3_get_object_acl, get_object_acl},
+    {Operation::s3_put_object_acl, put_object_acl},
+    {Operation::s3_get_bucket_acl, get_bucket_acl},
+    {Operation::s3_put_bucket_acl, put_bucket_acl},
+    {Operation::s3_get_bucket_policy, get_bucket_policy},
+    {Operation::s3_put_bucket_policy, put_bucket_policy},
+    {Operation::s3_delete_bucket_policy, delete_bucket_policy},
+    {Operation::s3_get_bucket_policy_status, get_bucket_policy_status},
+    {Operation::s3_get_cors, get_cors},
+    {Operation::s3_put_cors, put_cors},
+    {Operation::s3_delete_cors, delete_cors},
+    {Operation::s3_get_lifecycle, get_lifecycle},
+    {Operation::s3_put_lifecycle, put_lifecycle},
+    {Operation::s3_delete_lifecycle, delete_lifecycle},
+    {Operation::s3_preflight, preflight},
 };
 
-bool knows(const Call& call) {
-  return call.caller.key == nullptr || keys::knows(*call.caller.key, call.target.bucket);
-}
-
-// Whether the rules of the caller's key allow the operation. No default: a new operation does not
-// compile until somebody has decided.
-bool is_allowed(Operation operation, const Call& call) {
-  const Target& target = call.target;
-  switch (operation) {
-    case Operation::s3_list_buckets: return true;  // each sees what it knows
-    case Operation::s3_create_bucket:
-    case Operation::s3_delete_bucket: return call.may(Right::admin, target.bucket, "");
-    case Operation::s3_head_bucket:
-    case Operation::s3_get_bucket_location:
-    case Operation::s3_delete_objects: return knows(call);  // the last one asks for each key
-    case Operation::s3_list_objects:
-    case Operation::s3_list_objects_v2:
-    case Operation::s3_list_uploads:
-      return call.may(Right::list, target.bucket, call.query("prefix").value_or(""));
-    case Operation::s3_get_object:
-    case Operation::s3_head_object:
-    case Operation::s3_get_tagging: return call.may(Right::read, target.bucket, target.key);
-    case Operation::s3_put_object:
-    case Operation::s3_copy_object:  // which asks for its source, too
-    case Operation::s3_delete_object:
-    case Operation::s3_create_upload:
-    case Operation::s3_upload_part:
-    case Operation::s3_upload_part_copy:
-    case Operation::s3_complete_upload:
-    case Operation::s3_abort_upload:
-    case Operation::s3_list_parts:
-    case Operation::s3_put_tagging:
-    case Operation::s3_delete_tagging: return call.may(Right::write, target.bucket, target.key);
-    case Operation::health:
-    case Operation::ready:
-    case Operation::version:
-    case Operation::metrics:
-    case Operation::read_file:
-    case Operation::write_file:
-    case Operation::delete_file:
-    case Operation::list_buckets:
-    case Operation::create_bucket:
-    case Operation::remove_bucket:
-    case Operation::list_objects:
-    case Operation::read_object:
-    case Operation::write_object:
-    case Operation::remove_object:
-    case Operation::change_object:
-    case Operation::list_disks:
-    case Operation::add_disk:
-    case Operation::remove_disk:
-    case Operation::list_keys:
-    case Operation::create_key:
-    case Operation::remove_key: return false;  // not S3's
-  }
-  LEAT_CHECK(false);
-}
-
 bool needs_bucket(Operation operation) {
-  return operation != Operation::s3_list_buckets && operation != Operation::s3_create_bucket;
+  return operation != Operation::s3_list_buckets && operation != Operation::s3_create_bucket &&
+         operation != Operation::s3_preflight;
+}
+
+bool has_overrides(const Call& call) {
+  return std::ranges::any_of(call.caller.request.query, [](const http1::QueryPair& pair) {
+    return pair.name.starts_with("response-");
+  });
 }
 
 // Everything that is checked before an operation runs.
 S3Status admit(Operation operation, Call& call) {
-  if (!is_allowed(operation, call)) return refuse(S3Code::access_denied);
+  const Grant grant = grant_of(operation, call);
+  if (grant == Grant::refused) return refuse(S3Code::access_denied);
+  call.only_if_public = grant == Grant::if_public;
+  if (call.caller.who == Who::nobody && has_overrides(call)) {
+    return refuse(S3Code::invalid_request,
+                  "Request specific response headers cannot be used for anonymous GET requests.");
+  }
   if (const auto owner = call.field("x-amz-expected-bucket-owner"); owner && *owner != kOwner) {
     return refuse(S3Code::access_denied);
   }
@@ -111,6 +87,7 @@ S3Status admit(Operation operation, Call& call) {
   if (!needs_bucket(operation)) return {};
   auto bucket = call.store().find_bucket(call.target.bucket);
   if (!bucket) {
+    if (call.only_if_public) return refuse(S3Code::access_denied);
     return refuse(is_bucket_name(call.target.bucket) ? S3Code::no_such_bucket
                                                      : S3Code::invalid_bucket_name);
   }
@@ -141,6 +118,7 @@ class S3Api::Operator final : public http::Handler {
     auto answer = co_await run(row_.function, call);
     if (answer) {
       add_ids(*answer, exchange.request_id);
+      add_cors(tools_, exchange.head, call.target.bucket, *answer);
       co_return std::move(*answer);
     }
     if (answer.error().code == S3Code::internal_error) {
@@ -149,7 +127,9 @@ class S3Api::Operator final : public http::Handler {
                                           {"error", answer.error().message}});
     }
     const Context context{.resource = exchange.head.path, .request_id = exchange.request_id};
-    co_return error_answer(answer.error(), context);
+    http::Response refusal = error_answer(answer.error(), context);
+    add_cors(tools_, exchange.head, call.target.bucket, refusal);
+    co_return refusal;
   }
 
  private:
@@ -160,7 +140,9 @@ class S3Api::Operator final : public http::Handler {
 
 S3Api::S3Api(const Parts& parts)
     : tools_{.store = parts.store, .keys = parts.keys, .options = parts.options},
-      router_(parts.options.domain),
+      router_(parts.options.domain,
+              [this](const http1::RequestHead& head, std::string_view bucket,
+                     http::Response& response) { add_cors(tools_, head, bucket, response); }),
       authenticator_(parts.token, parts.keys, parts.clock, parts.options) {
   for (const Row& row : kOperations)
     operators_.push_back(std::make_unique<Operator>(tools_, parts.logger, row));

@@ -1,9 +1,10 @@
 // S3Api: the S3 API at /, on one shard.
 //
-//   router → authenticator → http::permits() → rules of the key → operation
+//   router → authenticator → http::permits() → policy, rules of the key, ACL → operation
 //
-// The rules are looked at in one place, before any operation runs, by a switch over all operations;
-// only what more than one key is about (copies, deletions of many) asks again for each.
+// Who may is decided in one place (s3/permission.h), before any operation runs, by a switch over
+// all operations; only what more than one key is about (copies, deletions of many) asks again for
+// each, and an object that is public is known as such when it was found.
 //
 // Shard: one of each a shard. Lifetime: what it is given outlives it; it outlives the dispatcher's
 // use.

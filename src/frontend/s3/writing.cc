@@ -2,8 +2,11 @@
 #include <fmt/format.h>
 
 #include "base/encoding.h"
+#include "s3/acl.h"
 #include "s3/attributes.h"
+#include "s3/configuration.h"
 #include "s3/transfer.h"
+#include "s3/versions.h"
 #include "xml/writer.h"
 
 namespace leat::s3 {
@@ -58,6 +61,7 @@ Answer put_object(Call& call) {
   LEAT_CO_TRY(auto tags, tagging_in(call));
   if (tags)
     details.attributes.push_back({.name = std::string(kTagging), .value = *std::move(tags)});
+  LEAT_CO_DO(note_acl(call, details.attributes));
   LEAT_CO_TRY(details.precondition, precondition_of(call));
   const volume::Precondition precondition = details.precondition;
   LEAT_CO_TRY(auto reader, s3body::BodyReader::create(std::move(plan), call.caller.chain));
@@ -75,6 +79,8 @@ Answer put_object(Call& call) {
   Response response(200);
   response.add_checked(fmt::format("ETag: \"{}\"\r\n", version->etag));
   LEAT_CO_DO(add_checksum(response, version->attributes));
+  add_version_id(response, call.bucket, *version);
+  add_expiration(call, *version, response);
   co_return response;
 }
 
@@ -85,7 +91,8 @@ Answer copy_object(Call& call) {
   const record::Version& original = source.found.version;
   const bool changes =
       metadata == Directive::replace || call.field("x-amz-tagging-directive") == "REPLACE" || asked;
-  if (source.target == call.target && !changes) {
+  // An old version that is copied onto its object becomes the newest one.
+  if (source.target == call.target && !source.is_version && !changes) {
     co_return refuse(S3Code::invalid_request,
                      "This copy request is illegal because it is trying to copy an object to "
                      "itself without changing the object's metadata, storage class, website "
@@ -98,6 +105,7 @@ Answer copy_object(Call& call) {
   }
   store::PutDetails details;
   LEAT_CO_TRY(details.attributes, attributes_of_copy(call, original.attributes, metadata));
+  LEAT_CO_DO(note_acl(call, details.attributes));
   LEAT_CO_TRY(details.precondition, precondition_of(call));
   const volume::Precondition precondition = details.precondition;
   hash::ChecksumAlgorithm algorithm = hash::ChecksumAlgorithm::crc64nvme;
@@ -124,7 +132,11 @@ Answer copy_object(Call& call) {
   xml.element("ChecksumType", kFullObject);
   xml.element(fmt::format("Checksum{}", hash::word_of(algorithm)), digests.checksum.base64());
   xml.close();
-  co_return xml_answer(200, std::move(body));
+  Response response = xml_answer(200, std::move(body));
+  add_version_id(response, call.bucket, *version);
+  add_version_id(response, source.bucket, original, "x-amz-copy-source-version-id");
+  add_expiration(call, *version, response);
+  co_return response;
 }
 
 }  // namespace leat::s3

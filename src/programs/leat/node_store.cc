@@ -146,6 +146,9 @@ Status NodeStore::prepare(std::span<const ShardTools> shards) {
     shard_stores_.push_back(std::make_unique<store::ShardStore>(store_, kit, tools.clock));
     store_.add(*shard_stores_.back());
   }
+  const expiry::SweeperTools tools{
+      .clock = shards.front().clock, .logger = logger_, .metrics = metrics_};
+  sweeper_ = std::make_unique<expiry::Sweeper>(store_.desk(), tools, options_.sweeper);
   return {};
 }
 
@@ -163,6 +166,7 @@ rt::Task<void> NodeStore::start(rt::Shard& shard) {
   if (&shard == &store_.desk().shard()) {
     LEAT_CO_TRY(const store::Arrival arrival, co_await store_.open(options_.missing));
     report(arrival);
+    sweeper_->start();
   }
   for (const auto& one : disks_) {
     if (one->home == &shard) one->caretaker->start();
@@ -171,7 +175,9 @@ rt::Task<void> NodeStore::start(rt::Shard& shard) {
 }
 
 rt::Task<void> NodeStore::stop(rt::Shard& shard) {
-  Status first;
+  // Before any disk closes, whichever shard comes first.
+  auto stopping = rt::ask<void>(shard, store_.desk().shard(), [this] { return sweeper_->stop(); });
+  Status first = co_await std::move(stopping);
   for (const auto& one : disks_) {
     if (one->home != &shard || !one->caretaker) continue;
     const Status closed = co_await one->close();
@@ -272,6 +278,10 @@ Result<NodeStoreOptions> store_options(const config::Config& settings) {
   options.pinned_max_bytes = settings.bytes("store.pinned_max_bytes");
   options.caretaker.scrub_rate_bytes = settings.bytes("store.scrub_rate_bytes");
   options.caretaker.scrub_pause = settings.duration("store.scrub_pause");
+  options.sweeper.day = settings.duration("s3.lifecycle_day");
+  if (options.sweeper.day < std::chrono::milliseconds(1)) {
+    return fail(Errc::bad_request, "s3.lifecycle_day must be at least 1ms");
+  }
   if (options.volume.small_max_bytes > 4 * kMiB) {
     return fail(Errc::bad_request, "store.small_max_bytes must be at most 4MiB");
   }

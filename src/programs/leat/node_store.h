@@ -2,13 +2,15 @@
 //
 // Each directory is identified and recovered before anything runs; its volume lives on one shard,
 // the disks spread over the shards. One that does not open ends the start with a line that says
-// which and why, and what mends it. After that disks are added and removed at the desk's shard.
+// which and why, and what mends it. After that disks are added and removed at the desk's shard, and
+// lifecycle rules are carried out there.
 #pragma once
 
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "expiry/sweeper.h"
 #include "leat/data_directory.h"
 #include "leat/server_process.h"
 #include "store/shard_store.h"
@@ -20,6 +22,7 @@ struct NodeStoreOptions {
   volume::VolumeOptions volume;
   volume::CaretakerOptions caretaker;
   std::uint64_t pinned_max_bytes = 2 * kGiB;  // over all shards
+  expiry::SweeperOptions sweeper;
   // What to do when a disk of the node is not given.
   store::Store::Missing missing = store::Store::Missing::refused;
 };
@@ -70,6 +73,7 @@ class NodeStore final : public Foundation, public store::DiskKeeper {
   store::Store store_;
   std::vector<std::unique_ptr<volume::Pins>> pins_;  // one a shard
   std::vector<std::unique_ptr<store::ShardStore>> shard_stores_;
+  std::unique_ptr<expiry::Sweeper> sweeper_;  // the desk's
 };
 
 // From the settings `store.…`. Errors: bad_request.

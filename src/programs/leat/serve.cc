@@ -120,12 +120,15 @@ Status serve(const Invocation& invocation, const Arguments& arguments) {
   const auto now = process->clock().wall_now().time_since_epoch();
   LEAT_TRY(const auto first_key,
            keys.open(std::chrono::duration_cast<std::chrono::milliseconds>(now).count()));
-  const NodeParts node{
-      .process = *process,
-      .store = store,
-      .keys = keys,
-      .token = authenticator,
-      .s3 = {.region = settings.text("s3.region"), .domain = settings.text("s3.domain")}};
+  const NodeParts node{.process = *process,
+                       .store = store,
+                       .keys = keys,
+                       .token = authenticator,
+                       .s3 = {.region = settings.text("s3.region"),
+                              .domain = settings.text("s3.domain"),
+                              .day_ms = std::chrono::duration_cast<std::chrono::milliseconds>(
+                                            settings.duration("s3.lifecycle_day"))
+                                            .count()}};
   const ServerPlan plan{
       .settings = settings,
       .invocation = invocation,

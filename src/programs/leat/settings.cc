@@ -44,6 +44,8 @@ constexpr std::array kSettings = {
             "The region that S3 clients sign with; us-east-1 is taken as well."},
     Setting{"s3.domain", Kind::text, "",
             "With s3.example, buckets are also hosts: photos.s3.example."},
+    Setting{"s3.lifecycle_day", Kind::duration, "24h",
+            "The day of lifecycle rules; shorter ones are for trying rules out."},
     Setting{"store.small_max_bytes", Kind::bytes, "1MiB",
             "Objects up to this size are packed into segments; at most 4MiB."},
     Setting{"store.group_window", Kind::duration, "20ms",

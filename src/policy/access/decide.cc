@@ -1,0 +1,103 @@
+// What a policy says to a question.
+#include <arpa/inet.h>
+
+#include <algorithm>
+
+#include "access/bucket_policy.h"
+#include "access/pattern.h"
+
+namespace leat::access {
+namespace {
+
+std::optional<std::string_view> subject_of(const Question& question, Subject subject) {
+  switch (subject) {
+    case Subject::source_ip: return question.source_ip;
+    case Subject::secure_transport: return question.is_encrypted ? "true" : "false";
+    case Subject::prefix: return question.prefix;
+    case Subject::delimiter: return question.delimiter;
+  }
+  return std::nullopt;
+}
+
+bool fits(const Condition& condition, std::string_view text) {
+  const auto any = [&](auto test) { return std::ranges::any_of(condition.texts, test); };
+  switch (condition.test) {
+    case Test::equals: return any([&](const std::string& one) { return one == text; });
+    case Test::equals_ignoring_case:
+      // A pattern without wildcards of its own: parse() took none of them for this test.
+      return any([&](const std::string& one) {
+        return one.size() == text.size() && matches(one, text, Case::ignored);
+      });
+    case Test::like: return any([&](const std::string& one) { return matches(one, text); });
+    case Test::truth: return condition.wants_truth == (text == "true");
+    case Test::in_network: {
+      const auto address = parse_ip(text);
+      return address && std::ranges::any_of(condition.networks, [&](const Network& one) {
+               return one.contains(*address);
+             });
+    }
+  }
+  return false;
+}
+
+// As AWS has it: what a request does not have fits nothing, so a negated test of it holds.
+bool holds(const Condition& condition, const Question& question) {
+  const auto text = subject_of(question, condition.subject);
+  return (text && fits(condition, *text)) != condition.is_negated;
+}
+
+bool is_about(const Statement& statement, const Question& question) {
+  if (!statement.actions.test(static_cast<std::size_t>(question.action))) return false;
+  const bool is_for =
+      statement.is_for_everybody ||
+      (question.principal &&
+       std::ranges::find(statement.principals, *question.principal) != statement.principals.end());
+  if (!is_for) return false;
+  const bool is_covered =
+      row_of(question.action).scope == Scope::bucket
+          ? statement.covers_bucket
+          : std::ranges::any_of(statement.keys, [&](const std::string& pattern) {
+              return matches(pattern, question.key);
+            });
+  return is_covered && std::ranges::all_of(statement.conditions, [&](const Condition& one) {
+           return holds(one, question);
+         });
+}
+
+}  // namespace
+
+bool Network::contains(const std::array<std::uint8_t, 16>& other) const {
+  for (unsigned bit = 0; bit < bits; ++bit) {
+    const unsigned mask = 0x80U >> (bit % 8);
+    if (((address[bit / 8] ^ other[bit / 8]) & mask) != 0) return false;
+  }
+  return true;
+}
+
+std::optional<std::array<std::uint8_t, 16>> parse_ip(std::string_view text) {
+  const std::string name(text.substr(0, text.find('%')));  // a zone is no part of the address
+  std::array<std::uint8_t, 16> bytes{};
+  if (::inet_pton(AF_INET6, name.c_str(), bytes.data()) == 1) return bytes;
+  bytes = {};
+  bytes[10] = bytes[11] = 0xff;
+  if (::inet_pton(AF_INET, name.c_str(), bytes.data() + 12) == 1) return bytes;
+  return std::nullopt;
+}
+
+Verdict BucketPolicy::decide(const Question& question) const {
+  Verdict verdict = Verdict::silent;
+  for (const Statement& statement : statements_) {
+    if (!is_about(statement, question)) continue;
+    if (!statement.allows) return Verdict::denied;
+    verdict = Verdict::allowed;
+  }
+  return verdict;
+}
+
+bool BucketPolicy::is_public() const {
+  return std::ranges::any_of(statements_, [](const Statement& one) {
+    return one.allows && one.is_for_everybody && one.conditions.empty();
+  });
+}
+
+}  // namespace leat::access
