@@ -138,6 +138,10 @@ S3Result<std::vector<Tag>> decode_tags(std::string_view text) {
 S3Result<std::optional<std::string>> tagging_in(const Call& call) {
   const auto text = call.field(kTagging);
   if (!text) return std::optional<std::string>();
+  // A policy that denies tagging denies it here as well.
+  if (!call.may(access::Action::put_object_tagging, call.target.bucket, call.target.key)) {
+    return refuse(S3Code::access_denied);
+  }
   LEAT_TRY(const auto tags, decode_tags(*text));
   LEAT_DO(check_tags(tags));
   return std::optional(encode_tags(tags));

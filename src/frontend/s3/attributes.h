@@ -33,8 +33,8 @@ std::optional<std::string_view> find_attribute(const Attributes& attributes, std
 S3Result<Attributes> metadata_in(const Call& call);
 bool is_metadata(std::string_view name);
 
-// The tags of the header x-amz-tagging, checked; nothing without it. Errors: InvalidTag,
-// InvalidArgument, BadRequest (too many).
+// The tags of the header x-amz-tagging, checked; nothing without it. Errors: AccessDenied,
+// InvalidTag, InvalidArgument, BadRequest (too many).
 S3Result<std::optional<std::string>> tagging_in(const Call& call);
 struct Tag {
   std::string key{};

@@ -253,6 +253,32 @@ TEST_F(PermissionTest, OnlyWhoAdministersABucketMayChangeItsConfiguration) {
   EXPECT_EQ(code(ask_as(admin, "GET", "/photos/k")), denied_) << "to administer is not to read";
 }
 
+TEST_F(PermissionTest, TagsAreDeniedHoweverTheyCome) {
+  ASSERT_EQ(put("tagged", "1", {{"x-amz-tagging", "a=1"}}).status, 200);
+  ASSERT_EQ(put("plain", "1").status, 200);
+  const sigv4::Signer alice =
+      key_with({{.bucket = "photos", .rights = {Right::read, Right::write}}});
+  const auto copy = [&](const std::string& from, Fields fields) {
+    fields.push_back({"x-amz-copy-source", "photos/" + from});
+    return code(ask_as(alice, "PUT", "/photos/copy", fields));
+  };
+  EXPECT_EQ(copy("tagged", {}), "200 (none)");
+  ASSERT_EQ(set_policy(statement("Deny", aws(alice), R"("s3:PutObjectTagging")", objects_)).status,
+            204);
+  const Fields tags = {{"x-amz-tagging", "a=1"}};
+  EXPECT_EQ(code(ask_as(alice, "PUT", "/photos/k", tags, "x")), denied_);
+  EXPECT_EQ(code(ask_as(alice, "POST", "/photos/k?uploads", tags)), denied_);
+  EXPECT_EQ(copy("tagged", {}), denied_);
+  EXPECT_EQ(copy("plain", {{"x-amz-tagging-directive", "REPLACE"}, tags[0]}), denied_);
+  EXPECT_EQ(copy("plain", {}), "200 (none)");
+  EXPECT_EQ(copy("tagged", {{"x-amz-tagging-directive", "REPLACE"}}), "200 (none)");
+  EXPECT_EQ(ask_as(alice, "PUT", "/photos/k", {}, "x").status, 200);
+  ASSERT_EQ(set_policy(statement("Deny", aws(alice), R"("s3:GetObjectTagging")", objects_)).status,
+            204);
+  EXPECT_EQ(copy("tagged", {}), denied_) << "a copy would show them";
+  EXPECT_EQ(copy("plain", {}), "200 (none)");
+}
+
 // ACLs.
 
 TEST_F(PermissionTest, APublicObjectIsReadByEverybodyAndAPrivateOneIsNot) {

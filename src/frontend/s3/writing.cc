@@ -44,6 +44,18 @@ S3Result<Attributes> attributes_of_copy(const Call& call, const Attributes& sour
   return attributes;
 }
 
+// Tags that a copy takes along are read there and written here.
+S3Status check_tags_of_copy(const Call& call, const Target& source, const Attributes& attributes) {
+  if (!find_attribute(attributes, kTagging)) return {};
+  const bool may_read = call.field("x-amz-tagging-directive") == "REPLACE" ||
+                        call.may(access::Action::get_object_tagging, source.bucket, source.key);
+  const Target& target = call.target;
+  if (may_read && call.may(access::Action::put_object_tagging, target.bucket, target.key)) {
+    return {};
+  }
+  return refuse(S3Code::access_denied);
+}
+
 }  // namespace
 
 Answer put_object(Call& call) {
@@ -102,6 +114,7 @@ Answer copy_object(Call& call) {
   }
   store::PutDetails details;
   LEAT_CO_TRY(details.attributes, attributes_of_copy(call, original.attributes, metadata));
+  LEAT_CO_DO(check_tags_of_copy(call, source.target, details.attributes));
   LEAT_CO_DO(note_acl(call, details.attributes));
   LEAT_CO_TRY(details.precondition, precondition_of(call));
   const volume::Precondition precondition = details.precondition;
