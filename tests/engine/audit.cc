@@ -84,13 +84,18 @@ class Reader {
   }
 
   Status take_trash(const record::ObjectKey& object) {
-    ++trashed_;
     Seen& seen = all_.keys[object];
     if (!seen.trash.empty()) return {};  // all of a key are taken at once
     LEAT_TRY(seen.trash, index_.find_trash(object));
     index::Counts& counts = all_.counts[object.bucket];
     for (const index::Trashed& one : seen.trash) {
       need(one.version);
+      if (one.is_kept()) {
+        ++counts.kept_versions;
+        counts.kept_bytes += one.version.size_bytes;
+        continue;
+      }
+      ++trashed_;
       ++counts.trashed_objects;
       counts.trashed_bytes += one.version.size_bytes;
     }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 namespace leat::model {
@@ -106,6 +107,9 @@ volume::Precondition Generator::precondition(const State& state) {
 Operation Generator::put_bucket(record::BucketId id) {
   record::Bucket bucket{.id = id, .name = "b", .created_ms = store_.now_ms()};
   bucket.durability = static_cast<record::Durability>(rng_.below(3));
+  bucket.versioning = pick(std::array{record::Versioning::off, record::Versioning::off,
+                                      record::Versioning::on, record::Versioning::suspended},
+                           rng_);
   bucket.undo_window_ms = pick(std::array<std::uint64_t, 3>{0, 2000, 3'600'000}, rng_);
   return {
       .kind = Kind::put_bucket, .object = {.bucket = id, .key = ""}, .bucket = std::move(bucket)};
@@ -128,12 +132,13 @@ std::optional<Operation> Generator::operation() {
     operation.precondition = precondition(state);
     return operation;
   }
-  if (drawn < 60) {
+  if (drawn < 57) {
     operation.kind = Kind::remove;
     operation.precondition = precondition(state);
     if (operation.precondition.must_be_absent) operation.precondition = {};
     return operation;
   }
+  if (drawn < 63) return version_operation(operation.object);
   if (drawn < 70) {
     operation.kind = Kind::restore;
     if (!state.trash.empty() && rng_.chance(1, 2)) {
@@ -152,6 +157,35 @@ std::optional<Operation> Generator::operation() {
     return operation;
   }
   return upload_operation(operation.object);
+}
+
+// On the current version, one that is kept or in the trash, or on none.
+std::optional<Operation> Generator::version_operation(const record::ObjectKey& object) {
+  const State& state = store_.last(object);
+  Operation operation{.kind = Kind::remove_version, .object = object};
+  const std::uint64_t drawn = rng_.below(state.trash.size() + 2);
+  std::uint64_t id = 1 + rng_.below(60);
+  // Which version is the newest is known by its number, and that of a marker only when it was seen.
+  const auto is_unknown = [](const Trashed& one) { return one.version.id == 0; };
+  const bool is_current_unknown = state.current && state.current->id == 0;
+  if (is_current_unknown || std::ranges::any_of(state.trash, is_unknown)) return std::nullopt;
+  if (drawn < state.trash.size()) {
+    id = state.trash[drawn].version.id;
+    const bool is_revision =
+        state.trash[drawn].is_kept && !state.trash[drawn].version.is_marker && rng_.chance(1, 3);
+    if (is_revision) {
+      operation.kind = Kind::revise;
+      operation.version = state.trash[drawn].version;
+      operation.version.sequence = 0;
+      operation.version.attributes = attributes();
+      operation.precondition.version = record::VersionId(id);
+      return operation;
+    }
+  } else if (drawn == state.trash.size() && state.current) {
+    id = state.current->id;
+  }
+  operation.old_version = record::VersionId(id);
+  return operation;
 }
 
 std::optional<Operation> Generator::upload_operation(const record::ObjectKey& object) {

@@ -36,6 +36,7 @@ class Generator {
   volume::Precondition precondition(const State& state);
   std::vector<record::Attribute> attributes();
   std::optional<Operation> upload_operation(const record::ObjectKey& object);
+  std::optional<Operation> version_operation(const record::ObjectKey& object);
 
   ModelledStore& store_;
   io::Rng& rng_;

@@ -21,9 +21,9 @@ std::string printable(std::string_view key) {
   return out;
 }
 
-constexpr std::array<std::string_view, 11> kNames = {
-    "put",      "remove", "restore", "revise",     "begin_upload", "put_part",
-    "complete", "abort",  "purge",   "put_bucket", "remove_bucket"};
+constexpr std::array<std::string_view, 12> kNames = {
+    "put",      "remove",   "remove_version", "restore", "revise",     "begin_upload",
+    "put_part", "complete", "abort",          "purge",   "put_bucket", "remove_bucket"};
 
 Status check(const volume::Precondition& wanted, const std::optional<Version>& current) {
   const bool holds = (!wanted.must_be_absent || !current) &&
@@ -37,11 +37,92 @@ void retire(State& state, const Operation& operation, std::int64_t since_ms,
             std::int64_t latest_ms) {
   if (!state.current) return;
   Version old = *std::exchange(state.current, std::nullopt);
-  if (operation.window_ms == 0) return;
+  const bool is_kept = operation.versioning == record::Versioning::on || old.is_versioned;
+  if (operation.window_ms == 0 && !is_kept) return;
   state.trash.push_back({.version = std::move(old),
                          .since_ms = since_ms,
                          .since_latest_ms = latest_ms,
-                         .window_ms = static_cast<std::int64_t>(operation.window_ms)});
+                         .window_ms = static_cast<std::int64_t>(operation.window_ms),
+                         .is_kept = is_kept});
+}
+
+bool is_kept_null(const Trashed& one) {
+  return one.is_kept && !one.version.is_versioned;
+}
+
+// A version that is made takes the place of what was current, and of the one made without `on`.
+void make_current(State& state, const Operation& operation, Version version) {
+  retire(state, operation, operation.version.modified_ms, operation.version.modified_ms);
+  version.is_versioned = operation.versioning == record::Versioning::on;
+  if (operation.versioning == record::Versioning::suspended) {
+    std::erase_if(state.trash, is_kept_null);
+  }
+  state.current = std::move(version);
+}
+
+// A delete marker. Its etag is that of nothing, so it is told from others by its number.
+State mark_deleted(const Operation& operation, State state) {
+  const bool is_on = operation.versioning == record::Versioning::on;
+  if (!is_on) std::erase_if(state.trash, is_kept_null);
+  retire(state, operation, operation.at_ms, operation.at_latest_ms);
+  Version marker{.data = std::make_shared<const std::string>(),
+                 .modified_ms = operation.at_ms,
+                 .is_marker = true,
+                 .is_versioned = is_on};
+  state.trash.push_back({.version = std::move(marker),
+                         .since_ms = operation.at_ms,
+                         .since_latest_ms = operation.at_latest_ms,
+                         .is_kept = true});
+  return state;
+}
+
+// The newest of those that are kept, besides one.
+Trashed* newest_kept(State& state, std::uint64_t besides) {
+  Trashed* newest = nullptr;
+  for (Trashed& one : state.trash) {
+    if (!one.is_kept || one.version.id == besides) continue;
+    if (newest == nullptr || one.version.id > newest->version.id) newest = &one;
+  }
+  return newest;
+}
+
+Result<State> remove_version(const Operation& operation, State state) {
+  const std::uint64_t id = operation.old_version->value();
+  const bool is_current = state.current && state.current->id == id;
+  const auto it = std::ranges::find_if(
+      state.trash, [id](const Trashed& one) { return one.is_kept && one.version.id == id; });
+  if (!is_current && it == state.trash.end()) return fail(Errc::not_found);
+  const Trashed* top = newest_kept(state, 0);
+  const bool was_shown = is_current || (!state.current && top->version.id == id);
+  if (is_current) {
+    const bool is_kept =
+        operation.versioning == record::Versioning::on || state.current->is_versioned;
+    if (is_kept) state.current.reset();
+    retire(state, operation, operation.at_ms, operation.at_latest_ms);
+  } else {
+    state.trash.erase(it);
+  }
+  Trashed* next = newest_kept(state, id);
+  if (was_shown && next != nullptr && !next->version.is_marker) {
+    state.current = next->version;
+    state.current->sequence = 0;
+    state.trash.erase(state.trash.begin() + (next - state.trash.data()));
+  }
+  return state;
+}
+
+// The version that has other attributes: the current one, or one that is kept.
+Result<State> revise(const Operation& operation, State state) {
+  const auto kept = std::ranges::find_if(state.trash, [&operation](const Trashed& one) {
+    return one.is_kept && one.version.id == operation.version.id;
+  });
+  if (kept != state.trash.end()) {
+    kept->version = operation.version;
+    return state;
+  }
+  LEAT_DO(check(operation.precondition, state.current));
+  state.current = operation.version;
+  return state;
 }
 
 Result<State> restore(const Operation& operation, State state) {
@@ -66,12 +147,11 @@ Result<State> complete(const Operation& operation, State state) {
     all += *part->second.data;
   }
   LEAT_DO(check(operation.precondition, state.current));
-  retire(state, operation, operation.version.modified_ms, operation.version.modified_ms);
   Version version = operation.version;
   version.data = std::make_shared<const std::string>(std::move(all));
   version.attributes = found->second.attributes;
-  state.current = std::move(version);
   state.uploads.erase(found);
+  make_current(state, operation, std::move(version));
   return state;
 }
 
@@ -101,7 +181,44 @@ std::string version_difference(const Version& known, const record::Version& seen
     return fmt::format("time {} seen as {}", known.modified_ms, seen.modified_ms);
   }
   if (known.attributes != seen.attributes) return "other attributes";
+  if (known.is_marker != seen.is_marker) return "a marker, or none";
+  if (known.is_versioned != seen.is_versioned) return "made while versions were kept, or not";
   return {};
+}
+
+// Delete markers have no etag to tell them apart. They are numbered in the order of their making.
+std::vector<const Trashed*> markers_of(const State& state) {
+  std::vector<const Trashed*> markers;
+  for (const Trashed& one : state.trash) {
+    if (one.version.is_marker) markers.push_back(&one);
+  }
+  return markers;
+}
+std::vector<const index::Trashed*> markers_of(const Seen& seen) {
+  std::vector<const index::Trashed*> markers;
+  for (const index::Trashed& one : seen.trash) {
+    if (one.version.is_marker) markers.push_back(&one);
+  }
+  std::ranges::sort(markers, {}, [](const index::Trashed* one) { return one->version.id; });
+  return markers;
+}
+
+std::string marker_difference(const Trashed& known, const index::Trashed& seen) {
+  Version expected = known.version;
+  expected.modified_ms = seen.since_ms;
+  if (!seen.is_kept()) return "a marker that goes by itself";
+  if (seen.since_ms < known.since_ms || seen.since_ms > known.since_latest_ms) {
+    return fmt::format("a marker of {}–{} seen as of {}", known.since_ms, known.since_latest_ms,
+                       seen.since_ms);
+  }
+  return version_difference(expected, seen.version);
+}
+
+// The entry of the trash that a known one must be; null if there is none.
+const index::Trashed* same_in(const Seen& seen, const Trashed& known) {
+  const auto same = std::ranges::find(seen.trash, known.version.etag,
+                                      [](const index::Trashed& one) { return one.version.etag; });
+  return same == seen.trash.end() ? nullptr : &*same;
 }
 
 std::string trash_difference(const State& state, const Seen& seen) {
@@ -109,15 +226,22 @@ std::string trash_difference(const State& state, const Seen& seen) {
     return fmt::format("{} versions in the trash seen as {}", state.trash.size(),
                        seen.trash.size());
   }
+  const auto markers = markers_of(state);
+  const auto seen_markers = markers_of(seen);
+  if (markers.size() != seen_markers.size()) return "another number of markers";
+  for (std::size_t i = 0; i < markers.size(); ++i) {
+    if (auto why = marker_difference(*markers[i], *seen_markers[i]); !why.empty()) return why;
+  }
   for (const Trashed& known : state.trash) {
-    const auto same = std::ranges::find(seen.trash, known.version.etag,
-                                        [](const index::Trashed& one) { return one.version.etag; });
-    if (same == seen.trash.end()) return "trash without " + known.version.etag;
+    if (known.version.is_marker) continue;
+    const index::Trashed* same = same_in(seen, known);
+    if (same == nullptr) return "trash without " + known.version.etag;
     if (auto why = version_difference(known.version, same->version); !why.empty()) {
       return "trash: " + why;
     }
     if (same->since_ms < known.since_ms || same->since_ms > known.since_latest_ms ||
-        same->until_ms - same->since_ms != known.window_ms) {
+        same->is_kept() != known.is_kept ||
+        (!known.is_kept && same->until_ms - same->since_ms != known.window_ms)) {
       return fmt::format("{} in the trash since {}–{} for {}, seen as {} until {}",
                          known.version.etag, known.since_ms, known.since_latest_ms, known.window_ms,
                          same->since_ms, same->until_ms);
@@ -167,9 +291,9 @@ std::string describe(const Operation& operation) {
   for (const auto& choice : operation.choices)
     text += fmt::format(" [{} {}]", choice.number, choice.etag);
   if (operation.kind == Kind::put_bucket) {
-    text +=
-        fmt::format(" durability {} window {} ms", static_cast<int>(operation.bucket.durability),
-                    operation.bucket.undo_window_ms);
+    text += fmt::format(
+        " durability {} versioning {} window {} ms", static_cast<int>(operation.bucket.durability),
+        static_cast<int>(operation.bucket.versioning), operation.bucket.undo_window_ms);
   }
   return text;
 }
@@ -177,7 +301,8 @@ std::string describe(const Operation& operation) {
 const Trashed* restorable(const Operation& operation, const State& state) {
   const Trashed* best = nullptr;
   for (const Trashed& one : state.trash) {
-    if (one.since_ms + one.window_ms <= operation.at_ms) continue;
+    if (one.version.is_marker) continue;
+    if (!one.is_kept && one.since_ms + one.window_ms <= operation.at_ms) continue;
     if (operation.old_version && one.version.id != operation.old_version->value()) continue;
     const auto age = [](const Trashed& t) { return std::pair(t.since_ms, t.version.sequence); };
     if (best == nullptr || age(one) > age(*best)) best = &one;
@@ -189,19 +314,21 @@ Result<State> apply(const Operation& operation, const State& before) {
   State state = before;
   const bool needs_bucket = operation.kind != Kind::remove && operation.kind != Kind::abort &&
                             operation.kind != Kind::purge && operation.kind != Kind::put_bucket &&
+                            operation.kind != Kind::remove_version &&
                             operation.kind != Kind::remove_bucket;
   if (needs_bucket && !operation.bucket_is_there) return fail(Errc::not_found);
   switch (operation.kind) {
     case Kind::put:
-    case Kind::revise: {
       LEAT_DO(check(operation.precondition, state.current));
-      const std::int64_t at_ms = operation.version.modified_ms;
-      if (operation.kind == Kind::put) retire(state, operation, at_ms, at_ms);
-      state.current = operation.version;
+      make_current(state, operation, operation.version);
       return state;
-    }
+    case Kind::revise: return revise(operation, std::move(state));
+    case Kind::remove_version: return remove_version(operation, std::move(state));
     case Kind::remove:
       LEAT_DO(check(operation.precondition, state.current));
+      if (operation.versioning != record::Versioning::off && operation.bucket_is_there) {
+        return mark_deleted(operation, std::move(state));
+      }
       if (!state.current) return fail(Errc::not_found);
       retire(state, operation, operation.at_ms, operation.at_latest_ms);
       return state;
@@ -249,10 +376,13 @@ std::string difference(const State& state, const Seen& seen) {
 
 void adopt(State& state, const Seen& seen) {
   if (state.current) adopt_version(*state.current, *seen.current);
+  const auto seen_markers = markers_of(seen);
+  std::size_t marker = 0;
   for (Trashed& known : state.trash) {
-    const auto same = std::ranges::find(seen.trash, known.version.etag,
-                                        [](const index::Trashed& one) { return one.version.etag; });
+    const index::Trashed* same =
+        known.version.is_marker ? seen_markers[marker++] : same_in(seen, known);
     adopt_version(known.version, same->version);
+    known.version.modified_ms = same->version.modified_ms;
     known.since_ms = same->since_ms;
     known.since_latest_ms = same->since_ms;
   }

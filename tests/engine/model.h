@@ -30,6 +30,8 @@ struct Version {
   std::string etag{};  // its own for each piece of data: who has seen the etag knows the bytes
   std::int64_t modified_ms = 0;
   std::vector<record::Attribute> attributes{};
+  bool is_marker = false;
+  bool is_versioned = false;
 };
 
 // The time of a removal lies between that of the call and that of its answer.
@@ -38,6 +40,7 @@ struct Trashed {
   std::int64_t since_ms = 0;
   std::int64_t since_latest_ms = 0;
   std::int64_t window_ms = 0;
+  bool is_kept = false;  // for good: there is no window
 };
 
 struct Upload {
@@ -56,6 +59,7 @@ struct State {
 enum class Kind : std::uint8_t {
   put,
   remove,
+  remove_version,
   restore,
   revise,
   begin_upload,
@@ -72,7 +76,7 @@ struct Operation {
   record::ObjectKey object{};
   volume::Precondition precondition{};
   Version version{};                               // put, revise, put_part, complete
-  std::optional<record::VersionId> old_version{};  // restore, purge
+  std::optional<record::VersionId> old_version{};  // restore, purge, remove_version
   record::UploadId upload{};
   std::uint32_t part = 0;
   std::vector<volume::PartChoice> choices{};
@@ -82,6 +86,7 @@ struct Operation {
   std::int64_t at_ms = 0;
   std::int64_t at_latest_ms = 0;
   std::uint64_t window_ms = 0;
+  record::Versioning versioning = record::Versioning::off;
   record::Durability durability = record::Durability::sync;
   bool bucket_is_there = true;
 };

@@ -28,6 +28,7 @@ bool is_upload_kind(Kind kind) {
 record::Version stored(const Version& version) {
   return {.id = record::VersionId(version.id),
           .sequence = {},
+          .is_versioned = version.is_versioned,
           .size_bytes = version.data->size(),
           .modified_ms = version.modified_ms,
           .etag = version.etag,
@@ -76,6 +77,16 @@ std::vector<std::string> ModelledStore::keys_in(record::BucketId bucket) const {
   return keys;
 }
 
+std::vector<std::string> ModelledStore::histories_in(record::BucketId bucket) const {
+  std::vector<std::string> keys;
+  for (const auto& [object, steps] : history_.keys()) {
+    const State& state = steps.back().state;
+    const bool is_there = state.current || std::ranges::any_of(state.trash, &Trashed::is_kept);
+    if (object.bucket == bucket && is_there) keys.push_back(object.key);
+  }
+  return keys;
+}
+
 std::size_t ModelledStore::running_on(const record::ObjectKey& object) const {
   std::size_t count = 0;
   for (const RunningPtr& running : running_) {
@@ -91,6 +102,7 @@ void ModelledStore::start(Operation operation) {
   const record::Bucket* in = bucket(operation.object.bucket);
   operation.bucket_is_there = in != nullptr;
   operation.window_ms = in != nullptr ? in->undo_window_ms : 0;
+  operation.versioning = in != nullptr ? in->versioning : record::Versioning::off;
   const bool is_pinned =
       in == nullptr || operation.object.key.empty() || operation.kind == Kind::begin_upload;
   operation.durability = is_pinned ? record::Durability::sync : in->durability;
@@ -116,7 +128,7 @@ void ModelledStore::start(Chore chore) {
     const std::int64_t now = now_ms();
     for (const auto& [object, steps] : history_.keys()) {
       for (const Trashed& one : steps.back().state.trash) {
-        if (one.since_ms + one.window_ms > now) continue;
+        if (one.is_kept || one.since_ms + one.window_ms > now) continue;
         running->purges.push_back({.kind = Kind::purge,
                                    .object = object,
                                    .old_version = record::VersionId(one.version.id),
@@ -165,7 +177,11 @@ rt::Task<record::Version> ModelledStore::call(const Operation& operation) {
     case Kind::put:
     case Kind::revise: return call_put(operation);
     case Kind::remove:
-      return without_version(volume.remove(operation.object, operation.precondition));
+      return without_version(
+          without_value(volume.remove(operation.object, operation.precondition)));
+    case Kind::remove_version:
+      return without_version(
+          without_value(volume.remove_version(operation.object, *operation.old_version, {})));
     case Kind::restore: return volume.restore(operation.object, operation.old_version);
     case Kind::begin_upload: {
       record::Upload upload{
@@ -193,8 +209,10 @@ rt::Task<record::Version> ModelledStore::call_put(const Operation& operation) {
     LEAT_CO_TRY(fresh.version.place, co_await world_.write_files_task(operation.object, data));
   } else {
     LEAT_CO_TRY(const auto now, world_.volume().index().find(operation.object));
-    if (!now) co_return fail(Errc::precondition_failed);
-    fresh.version.place = now->place;
+    LEAT_CO_TRY(const auto kept,
+                world_.volume().index().find_kept(operation.object, fresh.version.id));
+    if (!now && !kept) co_return fail(Errc::precondition_failed);
+    fresh.version.place = kept ? kept->version.place : now->place;
   }
   if (operation.kind == Kind::revise) co_return co_await world_.volume().revise(fresh);
   volume::Precondition precondition = operation.precondition;
@@ -245,7 +263,8 @@ void ModelledStore::finish(const Running& running, const Result<record::Version>
   if (operation.kind == Kind::remove_bucket && expected) {
     for (const auto& [object, steps] : history_.keys()) {
       const State& state = steps.back().state;
-      const bool is_held = state.current || !state.uploads.empty();
+      const bool is_held = state.current || !state.uploads.empty() ||
+                           std::ranges::any_of(state.trash, &Trashed::is_kept);
       if (object.bucket == operation.object.bucket && is_held) expected = fail(Errc::conflict);
     }
   }
@@ -262,7 +281,9 @@ void ModelledStore::finish(const Running& running, const Result<record::Version>
   }
   State state = std::move(*expected);
   const bool names_version = !is_upload_kind(operation.kind) && answer->id.value() != 0;
-  if (names_version) {
+  const bool is_of_current =
+      operation.kind != Kind::revise || (state.current && state.current->etag == answer->etag);
+  if (names_version && is_of_current) {
     state.current->id = answer->id.value();
     state.current->sequence = answer->sequence.value();
   }
@@ -537,7 +558,7 @@ void ModelledStore::verify_state(test::VolumeWorld& world, const Seen& seen, con
   if (state.current) verify_content(world, *seen.current, *state.current);
   for (const Trashed& known : state.trash) {
     for (const index::Trashed& one : seen.trash) {
-      if (one.version.etag == known.version.etag) {
+      if (!known.version.is_marker && one.version.etag == known.version.etag) {
         verify_content(world, one.version, known.version);
       }
     }
@@ -584,7 +605,45 @@ void ModelledStore::get(const record::ObjectKey& object, io::Rng& rng) {
   }
 }
 
+void ModelledStore::list_histories(const index::ListRequest& request) {
+  const auto expected = reference_list(request, histories_in(request.bucket));
+  index::HistoryRequest wanted{.bucket = request.bucket,
+                               .prefix = request.prefix,
+                               .delimiter = request.delimiter,
+                               .after = request.after,
+                               .max = request.max};
+  std::vector<std::string> items;
+  do {
+    const auto page = world_.volume().index().list_histories(wanted);
+    if (!page) {
+      if (!is_excused(page.error().code())) fail_with("histories: " + page.error().message());
+      return;
+    }
+    for (const index::History& history : page->items) {
+      items.push_back(history.name);
+      if (history.is_group) continue;
+      const State& state = history_.last({.bucket = request.bucket, .key = history.name});
+      const auto kept =
+          static_cast<std::size_t>(std::ranges::count_if(state.trash, &Trashed::is_kept));
+      const bool is_sorted = std::ranges::is_sorted(
+          history.versions.begin() + (history.has_current ? 1 : 0), history.versions.end(),
+          std::ranges::greater{}, &record::Version::id);
+      if (history.has_current != state.current.has_value() || !is_sorted ||
+          history.versions.size() != kept + (state.current ? 1 : 0)) {
+        return fail_with("the history of " + describe({.object = {request.bucket, history.name}}) +
+                         " is another");
+      }
+    }
+    wanted.after = page->next;
+    wanted.includes_after = true;
+  } while (!wanted.after.empty());
+  if (items != expected) {
+    fail_with(fmt::format("histories: {} items, expected {}", items.size(), expected.size()));
+  }
+}
+
 void ModelledStore::list(index::ListRequest request) {
+  list_histories(request);
   const auto expected = reference_list(request, keys_in(request.bucket));
   const std::string text =
       fmt::format("list {} prefix '{}' delimiter '{}' after '{}' by {}", request.bucket.value(),

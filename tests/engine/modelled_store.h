@@ -69,6 +69,8 @@ class ModelledStore {
   const State& last(const record::ObjectKey& object) const { return history_.last(object); }
   const record::Bucket* bucket(record::BucketId id) const;
   std::vector<std::string> keys_in(record::BucketId bucket) const;
+  // Those with a current version or one that is kept.
+  std::vector<std::string> histories_in(record::BucketId bucket) const;
   std::int64_t now_ms();
   bool has_failed() const { return !failure_.empty(); }
   const std::string& failure() const { return failure_; }
@@ -92,6 +94,7 @@ class ModelledStore {
     std::uint64_t called = 0;
   };
 
+  void list_histories(const index::ListRequest& request);
   rt::Task<void> perform(RunningPtr running);
   rt::Task<record::Version> call(const Operation& operation);
   rt::Task<record::Version> call_put(const Operation& operation);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "engine/generator.h"
 
 namespace leat::model {
@@ -127,8 +129,9 @@ class Sequence {
   void start_one() {
     auto operation = generate_.operation();
     if (!operation || store_.running_on(operation->object) >= 2) return;
-    // What restore() brings back depends on the moment, which the model does not know here.
+    // What these bring back depends on the moment, which the model does not know here.
     if (operation->kind == Kind::restore) return;
+    if (operation->kind == Kind::remove_version && store_.running_on(operation->object) > 0) return;
     store_.start(std::move(*operation));
   }
 
@@ -221,9 +224,16 @@ class Sequence {
     store_.world().world().run_until_idle();
     if (store_.has_failed()) return;
     std::vector<std::string> files = files_below("d");
-    const std::uint64_t flips = rng_.chance(1, 2) ? 1 : 1 + rng_.below(20);
+    std::uint64_t flips = rng_.chance(1, 2) ? 1 : 1 + rng_.below(20);
     // One file: what stands in several places is not all lost at once.
     const std::string file = files[rng_.below(files.size())];
+    // A last segment of which nothing is whole looks like one that was torn
+    // (docs/formats/segment.md).
+    const auto is_segment = [](const std::string& name) { return name.ends_with(".seg"); };
+    const auto last = std::ranges::max(files, {}, [&is_segment](const std::string& name) {
+      return is_segment(name) ? name : std::string();
+    });
+    if (file == last) flips = 1;
     sim::SimDisk& disk = store_.world().disk();
     const std::uint64_t size = disk.info(file)->size_bytes;
     for (std::uint64_t i = 0; i < flips && size > 0; ++i) {

@@ -30,6 +30,19 @@ std::string behind_prefix(std::string prefix) {
   return prefix;
 }
 
+// The first name that may come behind `after`, which may be a group: that is passed over as a
+// whole. Nothing if there can be none.
+std::optional<std::string> first_behind(const std::string& prefix, const std::string& delimiter,
+                                        const std::string& after) {
+  const bool is_group = !delimiter.empty() && after.size() > prefix.size() &&
+                        after.ends_with(delimiter) &&
+                        after.find(delimiter, prefix.size()) + delimiter.size() == after.size();
+  if (!is_group) return after + '\0';
+  std::string behind = behind_prefix(after);
+  if (behind.empty()) return std::nullopt;
+  return behind;
+}
+
 }  // namespace
 
 Result<std::optional<Version>> Index::find(const record::ObjectKey& object) const {
@@ -54,6 +67,22 @@ Result<std::vector<Trashed>> Index::find_trash(const record::ObjectKey& object) 
     return std::pair(a.since_ms, a.version.sequence) > std::pair(b.since_ms, b.version.sequence);
   });
   return all;
+}
+
+Result<std::vector<Trashed>> Index::find_kept(const record::ObjectKey& object) const {
+  LEAT_TRY(std::vector<Trashed> all, find_trash(object));
+  std::erase_if(all, [](const Trashed& one) { return !one.is_kept(); });
+  std::ranges::sort(all, std::ranges::greater{}, [](const Trashed& one) { return one.version.id; });
+  return all;
+}
+
+Result<std::optional<Trashed>> Index::find_kept(const record::ObjectKey& object,
+                                                record::VersionId version) const {
+  LEAT_TRY(const auto bytes, kv_.get(trash_key(object, version)));
+  if (!bytes) return std::nullopt;
+  LEAT_TRY(auto found, decode_trashed(*bytes));
+  if (!found.is_kept()) return std::nullopt;
+  return found;
 }
 
 Result<std::optional<record::Upload>> Index::find_upload(const record::ObjectKey& object,
@@ -96,15 +125,13 @@ Result<ListPage> Index::list(const ListRequest& request) const {
   const std::string bucket = object_prefix(request.bucket);
   const std::string first = bucket + request.prefix;
   kv::Cursor cursor = kv_.cursor();
-  // A group that was the last item of the page before is passed over as a whole.
-  const bool after_group =
-      !request.delimiter.empty() && request.after.size() > request.prefix.size() &&
-      request.after.ends_with(request.delimiter) &&
-      request.after.find(request.delimiter, request.prefix.size()) + request.delimiter.size() ==
-          request.after.size();
-  const std::string behind =
-      after_group ? behind_prefix(bucket + request.after) : bucket + request.after + '\0';
-  cursor.seek(request.after.empty() ? first : std::max(first, behind));
+  if (request.after.empty()) {
+    cursor.seek(first);
+  } else {
+    const auto behind = first_behind(request.prefix, request.delimiter, request.after);
+    if (!behind) return page;
+    cursor.seek(bucket + std::max(request.prefix, *behind));
+  }
   while (cursor.is_valid() && cursor.key().starts_with(first)) {
     if (page.items.size() == request.max) {
       page.is_truncated = true;
@@ -127,6 +154,136 @@ Result<ListPage> Index::list(const ListRequest& request) const {
   }
   LEAT_DO(cursor.status());
   return page;
+}
+
+namespace {
+
+// Current and kept versions of a bucket, key by key: two parts of the index walked side by side.
+class HistoryWalk {
+ public:
+  HistoryWalk(const kv::Kv& kv, const HistoryRequest& request)
+      : request_(request),
+        objects_(object_prefix(request.bucket)),
+        trash_(trash_prefix(request.bucket)),
+        current_(kv.cursor()),
+        past_(kv.cursor()) {
+    std::optional<std::string> first = request.after;
+    if (!request.includes_after && !request.after.empty()) {
+      first = first_behind(request.prefix, request.delimiter, request.after);
+    }
+    if (first) {
+      seek(std::max(request.prefix, *first));
+    } else {
+      seek_end();
+    }
+  }
+
+  Result<HistoryPage> run() {
+    HistoryPage page;
+    std::size_t count = 0;
+    for (;;) {
+      LEAT_TRY(const auto name, next_name());
+      if (!name) return page;
+      if (count >= request_.max) {
+        page.next = group_of(*name).value_or(*name);
+        return page;
+      }
+      LEAT_TRY(auto item, take(*name));
+      if (!item) continue;
+      count += item->is_group ? 1 : item->versions.size();
+      page.items.push_back(std::move(*item));
+    }
+  }
+
+ private:
+  void seek(const std::string& name) {
+    current_.seek(objects_ + name);
+    past_.seek(trash_prefix({.bucket = request_.bucket, .key = name}));
+  }
+
+  void seek_end() {
+    current_.seek(behind_prefix(objects_));
+    past_.seek(behind_prefix(trash_));
+  }
+
+  // The first name that either part has and that is asked for.
+  Result<std::optional<std::string>> next_name() {
+    std::optional<std::string> first;
+    if (current_.is_valid() && current_.key().starts_with(objects_)) {
+      first = object_name(current_.key());
+    } else {
+      LEAT_DO(current_.status());
+    }
+    if (past_.is_valid() && past_.key().starts_with(trash_)) {
+      std::string name = past_name();
+      if (!first || name < *first) first = std::move(name);
+    } else {
+      LEAT_DO(past_.status());
+    }
+    if (first && !first->starts_with(request_.prefix)) first.reset();
+    return first;
+  }
+
+  std::string past_name() const {
+    codec::Decoder in(past_.key().substr(trash_.size()));
+    return in.text_sorted();
+  }
+
+  std::optional<std::string> group_of(const std::string& name) const {
+    if (request_.delimiter.empty()) return std::nullopt;
+    const std::size_t cut = name.find(request_.delimiter, request_.prefix.size());
+    if (cut == std::string::npos) return std::nullopt;
+    return name.substr(0, cut + request_.delimiter.size());
+  }
+
+  // Nothing when all that is left of the key is in the trash.
+  Result<std::optional<History>> take(const std::string& name) {
+    LEAT_TRY(auto history, take_key(name));
+    if (history.versions.empty()) return std::nullopt;
+    if (const auto group = group_of(name)) {
+      const std::string behind = behind_prefix(*group);
+      // Behind a group of 0xFF alone there is nothing.
+      if (behind.empty()) {
+        seek_end();
+      } else {
+        seek(behind);
+      }
+      return History{.name = *group, .is_group = true};
+    }
+    return history;
+  }
+
+  Result<History> take_key(const std::string& name) {
+    History history{.name = name};
+    if (current_.is_valid() && current_.key() == objects_ + name) {
+      LEAT_TRY(auto version, record::decode_version(current_.value()));
+      history.versions.push_back(std::move(version));
+      history.has_current = true;
+      current_.next();
+    }
+    const std::size_t first = history.versions.size();
+    const std::string prefix = trash_prefix({.bucket = request_.bucket, .key = name});
+    for (; past_.is_valid() && past_.key().starts_with(prefix); past_.next()) {
+      LEAT_TRY(auto trashed, decode_trashed(past_.value()));
+      if (trashed.is_kept()) history.versions.push_back(std::move(trashed.version));
+    }
+    std::reverse(history.versions.begin() + static_cast<std::ptrdiff_t>(first),
+                 history.versions.end());
+    return history;
+  }
+
+  const HistoryRequest& request_;
+  const std::string objects_;
+  const std::string trash_;
+  kv::Cursor current_;
+  kv::Cursor past_;
+};
+
+}  // namespace
+
+Result<HistoryPage> Index::list_histories(const HistoryRequest& request) const {
+  if (request.max == 0) return HistoryPage{};
+  return HistoryWalk(kv_, request).run();
 }
 
 Result<std::vector<Due>> Index::find_due(std::int64_t now_ms, std::size_t max) const {

@@ -28,6 +28,10 @@ std::string encode(const Counts& counts) {
   out.varint(counts.bytes);
   out.varint(counts.trashed_objects);
   out.varint(counts.trashed_bytes);
+  if (counts.kept_versions > 0) {
+    out.varint(counts.kept_versions);
+    out.varint(counts.kept_bytes);
+  }
   return bytes;
 }
 
@@ -38,6 +42,10 @@ Result<Counts> decode_counts(std::string_view bytes) {
   counts.bytes = in.varint();
   counts.trashed_objects = in.varint();
   counts.trashed_bytes = in.varint();
+  if (!in.rest().empty()) {
+    counts.kept_versions = in.varint();
+    counts.kept_bytes = in.varint();
+  }
   LEAT_DO(in.finish("the counters of a bucket"));
   return counts;
 }
@@ -260,24 +268,36 @@ void Index::apply_moved(const record::Change& change, const Before& before, kv::
   }
 }
 
+std::optional<Trashed> Index::retired(const record::ObjectKey& object, const Version& version,
+                                      std::int64_t at_ms) const {
+  const auto found = buckets_.find(object.bucket);
+  const record::Bucket bucket = found == buckets_.end() ? record::Bucket{} : found->second;
+  Trashed trashed{.version = version, .since_ms = at_ms, .until_ms = record::kForever};
+  if (bucket.versioning == record::Versioning::on || version.is_versioned) return trashed;
+  if (bucket.undo_window_ms == 0) return std::nullopt;
+  trashed.until_ms = at_ms + static_cast<std::int64_t>(bucket.undo_window_ms);
+  return trashed;
+}
+
 void Index::retire(const record::ObjectKey& object, const Version& version, std::int64_t at_ms,
                    kv::Batch& batch) {
-  const auto bucket = buckets_.find(object.bucket);
-  const std::uint64_t window = bucket == buckets_.end() ? 0 : bucket->second.undo_window_ms;
-  if (window == 0) {
+  if (const auto trashed = retired(object, version, at_ms)) {
+    put_trash(object, *trashed, batch);
+  } else {
     release(version, batch);
-    return;
   }
-  const Trashed trashed{
-      .version = version, .since_ms = at_ms, .until_ms = at_ms + static_cast<std::int64_t>(window)};
-  put_trash(object, trashed, batch);
 }
 
 void Index::put_trash(const record::ObjectKey& object, const Trashed& trashed, kv::Batch& batch) {
   const Version& version = trashed.version;
   batch.put(trash_key(object, version.id), encode(trashed));
-  batch.put(due_key({trashed.until_ms, object, version.id}), "");
   Counts& counts = count(object.bucket);
+  if (trashed.is_kept()) {
+    ++counts.kept_versions;
+    counts.kept_bytes += version.size_bytes;
+    return;
+  }
+  batch.put(due_key({trashed.until_ms, object, version.id}), "");
   ++counts.trashed_objects;
   counts.trashed_bytes += version.size_bytes;
 }
@@ -285,8 +305,13 @@ void Index::put_trash(const record::ObjectKey& object, const Trashed& trashed, k
 void Index::erase_trash(const record::ObjectKey& object, const Trashed& trashed, kv::Batch& batch) {
   const Version& version = trashed.version;
   batch.erase(trash_key(object, version.id));
-  batch.erase(due_key({trashed.until_ms, object, version.id}));
   Counts& counts = count(object.bucket);
+  if (trashed.is_kept()) {
+    --counts.kept_versions;
+    counts.kept_bytes -= version.size_bytes;
+    return;
+  }
+  batch.erase(due_key({trashed.until_ms, object, version.id}));
   --counts.trashed_objects;
   counts.trashed_bytes -= version.size_bytes;
 }

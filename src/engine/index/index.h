@@ -9,6 +9,9 @@
 //     the list of files to remove.
 //  4. counts() is the sum over the entries, at any time.
 //
+// What was replaced or removed is in the trash until its time (Trashed::until_ms), or kept until
+// somebody removes it (kForever). A delete marker is a kept version: it is never current.
+//
 // Thread: finding and listing from any; before(), apply() and the counters from the home of the
 // disk. Calls may wait for the disk, but for find_cached(). Lifetime: the Kv outlives it.
 #pragma once
@@ -25,11 +28,12 @@
 
 namespace leat::index {
 
-// Removed or replaced, and kept until its time.
+// Removed or replaced, and there until its time.
 struct Trashed {
   record::Version version{};
   std::int64_t since_ms = 0;
   std::int64_t until_ms = 0;
+  bool is_kept() const { return until_ms == record::kForever; }
 };
 
 struct Counts {
@@ -37,6 +41,8 @@ struct Counts {
   std::uint64_t bytes = 0;
   std::uint64_t trashed_objects = 0;
   std::uint64_t trashed_bytes = 0;
+  std::uint64_t kept_versions = 0;  // besides the current ones, delete markers with them
+  std::uint64_t kept_bytes = 0;
   bool operator==(const Counts&) const = default;
 };
 
@@ -74,6 +80,29 @@ struct ListPage {
   bool is_truncated = false;
 };
 
+// An object with all its versions that are kept, or a group as in a ListItem.
+struct History {
+  std::string name{};
+  bool is_group = false;
+  bool has_current = false;
+  std::vector<record::Version> versions{};  // the current one first, then the newest
+};
+
+struct HistoryRequest {
+  record::BucketId bucket{};
+  std::string prefix{};
+  std::string delimiter{};
+  std::string after{};          // keys and groups that sort behind this …
+  bool includes_after = false;  // … and the key itself
+  std::size_t max = 1000;
+};
+
+struct HistoryPage {
+  // As many as have `max` versions and groups together; the last one may go beyond that.
+  std::vector<History> items{};
+  std::string next{};  // the name behind the last one; empty at the end
+};
+
 class Index {
  public:
   explicit Index(kv::Kv& kv) : kv_(kv) {}
@@ -86,12 +115,19 @@ class Index {
   Result<std::optional<record::Version>> find_cached(const record::ObjectKey& object) const;
   // The newest first.
   Result<std::vector<Trashed>> find_trash(const record::ObjectKey& object) const;
+  // What is kept besides the current version, the newest first.
+  Result<std::vector<Trashed>> find_kept(const record::ObjectKey& object) const;
+  // One of them.
+  Result<std::optional<Trashed>> find_kept(const record::ObjectKey& object,
+                                           record::VersionId version) const;
   Result<std::optional<record::Upload>> find_upload(const record::ObjectKey& object,
                                                     record::UploadId upload) const;
   // By number.
   Result<std::vector<record::Part>> find_parts(record::UploadId upload) const;
   Result<std::vector<record::Upload>> list_uploads(record::BucketId bucket) const;
   Result<ListPage> list(const ListRequest& request) const;
+  // All versions of a key stand in memory at once.
+  Result<HistoryPage> list_histories(const HistoryRequest& request) const;
 
   // What in the trash is due at `now_ms`, at most `max`.
   Result<std::vector<Due>> find_due(std::int64_t now_ms, std::size_t max) const;
@@ -121,6 +157,9 @@ class Index {
   Result<std::optional<Applied>> applied() const;
 
   const std::map<record::BucketId, record::Bucket>& buckets() const { return buckets_; }
+  // What becomes of a current version that is replaced or removed; nothing if it is gone at once.
+  std::optional<Trashed> retired(const record::ObjectKey& object, const record::Version& version,
+                                 std::int64_t at_ms) const;
   Counts counts(record::BucketId bucket) const;
   // Bytes of each segment that something still needs, data and headers.
   const std::map<record::SegmentId, std::uint64_t>& live_bytes() const { return live_; }
@@ -141,7 +180,7 @@ class Index {
 
   void end_upload(const record::ObjectKey& object, record::UploadId upload, const Before& before,
                   kv::Batch& batch);
-  // The current version goes to the trash, or for good if the bucket has no undo window.
+  // The current version goes where retired() says.
   void retire(const record::ObjectKey& object, const record::Version& version, std::int64_t at_ms,
               kv::Batch& batch);
   void put_trash(const record::ObjectKey& object, const Trashed& trashed, kv::Batch& batch);

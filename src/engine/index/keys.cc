@@ -55,6 +55,10 @@ std::string trash_prefix(const record::ObjectKey& object) {
   return with_object('v', object);
 }
 
+std::string trash_prefix(record::BucketId bucket) {
+  return with_u32('v', bucket.value());
+}
+
 std::string due_key(const Due& due) {
   std::string key = with_u64('t', static_cast<std::uint64_t>(due.until_ms));
   Encoder out(key);

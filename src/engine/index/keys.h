@@ -15,9 +15,10 @@ std::string object_prefix(record::BucketId bucket);
 // Requires: `entry` begins with object_prefix().
 std::string_view object_name(std::string_view entry);
 
-// A version that was removed or replaced and can be had back: 'v' bucket key version.
+// A version that was removed or replaced and can be had back, or is kept: 'v' bucket key version.
 std::string trash_key(const record::ObjectKey& object, record::VersionId version);
 std::string trash_prefix(const record::ObjectKey& object);
+std::string trash_prefix(record::BucketId bucket);
 
 // The same in the order in which it is to go: 't' until bucket key version.
 struct Due {

@@ -33,20 +33,20 @@ rt::Task<record::Bucket> ShardStore::create_bucket(std::string name, BucketOptio
   co_return co_await std::move(created);
 }
 
-rt::Task<void> ShardStore::change_bucket(record::Bucket bucket) {
+rt::Task<void> ShardStore::change_bucket(record::BucketId id, BucketChange change) {
   ShardStore& desk = store_.desk();
-  auto changed = rt::ask<void>(kit_.shard, desk.shard(),
-                               [&desk, &bucket] { return desk.change_bucket_at_desk(bucket); });
+  auto changed = rt::ask<void>(kit_.shard, desk.shard(), [&desk, &change, id] {
+    return desk.change_bucket_at_desk(id, change);
+  });
   co_return co_await std::move(changed);
 }
 
 rt::Task<void> ShardStore::set_property(record::BucketId bucket, std::string name,
                                         std::optional<std::string> value) {
-  ShardStore& desk = store_.desk();
-  auto changed = rt::ask<void>(kit_.shard, desk.shard(), [&desk, bucket, &name, &value] {
-    return desk.set_property_at_desk(bucket, name, value);
+  return change_bucket(bucket, [name = std::move(name), value = std::move(value)](auto& changed) {
+    std::erase_if(changed.properties, [&name](const auto& one) { return one.name == name; });
+    if (value) changed.properties.push_back({.name = name, .value = *value});
   });
-  co_return co_await std::move(changed);
 }
 
 rt::Task<void> ShardStore::remove_bucket(std::string name) {
@@ -64,6 +64,7 @@ rt::Task<record::Bucket> ShardStore::create_bucket_at_desk(std::string name,
   record::Bucket bucket{.name = std::move(name),
                         .created_ms = now_ms(),
                         .durability = options.durability,
+                        .versioning = options.versioning,
                         .undo_window_ms = options.undo_window_ms,
                         .properties = std::move(options.properties)};
   // At random, so that the number of a removed bucket, whose trash may still be there, is not used
@@ -97,22 +98,14 @@ rt::Task<void> ShardStore::undo_half_made() {
   co_return Status{};
 }
 
-rt::Task<void> ShardStore::change_bucket_at_desk(record::Bucket bucket) {
+rt::Task<void> ShardStore::change_bucket_at_desk(record::BucketId id, const BucketChange& change) {
   LEAT_CO_TRY(const auto held, co_await store_.desk_latch().acquire(std::string(Store::kLatch)));
-  if (buckets_->find(bucket.id) == nullptr) co_return fail(Errc::not_found, "no such bucket");
-  co_return co_await write_bucket(bucket);
-}
-
-rt::Task<void> ShardStore::set_property_at_desk(record::BucketId bucket, std::string name,
-                                                std::optional<std::string> value) {
-  LEAT_CO_TRY(const auto held, co_await store_.desk_latch().acquire(std::string(Store::kLatch)));
-  const record::Bucket* found = buckets_->find(bucket);
+  const record::Bucket* found = buckets_->find(id);
   if (found == nullptr) co_return fail(Errc::not_found, "no such bucket");
-  record::Bucket changed = *found;
-  std::erase_if(changed.properties, [&name](const auto& one) { return one.name == name; });
-  if (value) changed.properties.push_back({.name = std::move(name), .value = *std::move(value)});
-  if (changed == *found) co_return Status{};
-  co_return co_await write_bucket(changed);
+  record::Bucket bucket = *found;
+  change(bucket);
+  if (bucket == *found) co_return Status{};
+  co_return co_await write_bucket(bucket);
 }
 
 rt::Task<void> ShardStore::write_bucket(const record::Bucket& bucket) {

@@ -203,7 +203,7 @@ rt::Task<void> Store::remove_doubles(const std::vector<Older>& older) {
   for (const Older& one : older) {
     auto removed = desk().at_home<void>(one.door, [&one](volume::Volume& volume) {
       volume::Precondition precondition{.version = one.version};
-      return volume.remove(one.object, std::move(precondition));
+      return volume.give_up(one.object, std::move(precondition));
     });
     const Status done = co_await std::move(removed);
     if (done) continue;

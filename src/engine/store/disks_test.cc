@@ -180,7 +180,7 @@ TEST_F(DisksTest, ABucketThatWasMadeAgainMeanwhileHidesTheOldOne) {
   const std::string name = key_on(1);
   ASSERT_TRUE(remove(1));
   for (std::size_t i = 0; i < 100; ++i) {
-    const Status removed = rig_.run(rig_.store().remove(key("k" + std::to_string(i)), {}));
+    const auto removed = rig_.run(rig_.store().remove(key("k" + std::to_string(i)), {}));
     if (!removed) {
       ASSERT_EQ(removed.error().code(), Errc::not_found);
     }

@@ -123,10 +123,13 @@ std::string ShardStore::latch_name(const record::ObjectKey& object) {
 }
 
 rt::Task<void> ShardStore::check_elsewhere(const record::ObjectKey& object,
-                                           const record::DiskId& disk) {
+                                           const record::DiskId& disk, bool* is_elsewhere) {
   const auto found = co_await find(object);
   if (!found && found.error().code() != Errc::not_found) co_return fail(found.error());
-  if (found && found->disk != disk) {
+  const bool is_other = found && found->disk != disk;
+  if (is_elsewhere != nullptr) {
+    *is_elsewhere = is_other;
+  } else if (is_other) {
     co_return fail(Errc::busy, "the object has come to another disk meanwhile; send it again");
   }
   co_return Status{};
@@ -139,6 +142,14 @@ rt::Task<DoorPtr> ShardStore::door_for(record::ObjectKey object) {
   if (found) co_return open_door_to(found->disk);
   if (found.error().code() != Errc::not_found) co_return fail(found.error());
   const std::vector<DoorPtr> order = ranked(object);
+  if (keeps_versions(object.bucket)) {
+    // The history of a key stays together.
+    for (const DoorPtr& door : order) {
+      LEAT_CO_TRY(const auto inside, door->enter());
+      LEAT_CO_TRY(const auto kept, co_await find_kept(*door, object));
+      if (!kept.empty()) co_return door;
+    }
+  }
   for (const DoorPtr& door : order) {
     const auto inside = door->enter();
     if (inside && door->volume().takes_data()) co_return door;
@@ -166,11 +177,13 @@ rt::Task<std::unique_ptr<Put>> ShardStore::begin_put(record::ObjectKey object,
   co_return co_await open_put(std::move(target));
 }
 
-rt::Task<void> ShardStore::remove(record::ObjectKey object, volume::Precondition precondition) {
+rt::Task<std::optional<record::Version>> ShardStore::remove(record::ObjectKey object,
+                                                            volume::Precondition precondition) {
+  using Marker = std::optional<record::Version>;
   LEAT_CO_DO(check_key(object));
   LEAT_CO_TRY(const DoorPtr door, co_await door_for(object));
   LEAT_CO_TRY(const auto inside, door->enter());
-  auto removed = change<void>(object, door, [&object, &precondition](volume::Volume& volume) {
+  auto removed = change<Marker>(object, door, [&object, &precondition](volume::Volume& volume) {
     return volume.remove(object, precondition);
   });
   co_return co_await std::move(removed);
@@ -294,6 +307,8 @@ rt::Task<index::Counts> ShardStore::counts(record::BucketId bucket) {
     sum.bytes += some.bytes;
     sum.trashed_objects += some.trashed_objects;
     sum.trashed_bytes += some.trashed_bytes;
+    sum.kept_versions += some.kept_versions;
+    sum.kept_bytes += some.kept_bytes;
   }
   co_return sum;
 }

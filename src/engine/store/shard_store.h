@@ -11,6 +11,7 @@
 // Shard: one. Lifetime: the store, the volumes and the kit outlive it and what it gave out.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,11 +21,13 @@
 #include "io/clock.h"
 #include "store/store.h"
 #include "store/turnstile.h"
+#include "store/version_name.h"
 
 namespace leat::store {
 
 struct BucketOptions {
   record::Durability durability = record::Durability::sync;
+  record::Versioning versioning = record::Versioning::off;
   std::uint64_t undo_window_ms = 0;
   std::vector<record::Attribute> properties{};
 };
@@ -44,6 +47,24 @@ struct PutDetails {
   std::string etag{};
   std::vector<record::Attribute> attributes{};
   volume::Precondition precondition{};
+};
+
+// One of the versions in a listing of all of them; nothing for a group.
+struct VersionItem {
+  std::string name{};
+  std::optional<record::Version> version{};
+  bool is_current = false;  // what the object shows, if it is no marker
+};
+
+struct VersionsRequest {
+  index::HistoryRequest keys{};
+  // Go on within the key `keys.after`, behind this version of it.
+  std::optional<VersionName> after{};
+};
+
+struct VersionsPage {
+  std::vector<VersionItem> items{};
+  bool is_truncated = false;
 };
 
 class ShardStore;
@@ -101,7 +122,9 @@ class ShardStore {
   // Buckets. Names are the caller's to judge.
   // Errors: conflict (it is there; it is not empty), not_found.
   rt::Task<record::Bucket> create_bucket(std::string name, BucketOptions options);
-  rt::Task<void> change_bucket(record::Bucket bucket);
+  // `change` is called with the bucket as it is then: two changes of different things both hold.
+  using BucketChange = std::function<void(record::Bucket&)>;
+  rt::Task<void> change_bucket(record::BucketId id, BucketChange change);
   // Sets one property, or takes it away, and leaves the others as they are by then.
   rt::Task<void> set_property(record::BucketId bucket, std::string name,
                               std::optional<std::string> value);
@@ -113,6 +136,10 @@ class ShardStore {
 
   // Errors: not_found; unavailable, when a disk that may hold it is gone; corrupt, io.
   rt::Task<Found> find(record::ObjectKey object);
+  // One of its versions, also one that is kept, which may be a delete marker. Errors: the same.
+  rt::Task<Found> find_version(record::ObjectKey object, VersionName name);
+  // The delete marker that stands where the object was; nothing if there is none.
+  rt::Task<std::optional<record::Version>> find_marker(record::ObjectKey object);
   // Requires: the range is within the object. Errors: not_found (replaced meanwhile: find again),
   // corrupt, io.
   rt::Task<Body> read(const Found& found, volume::ByteRange range);
@@ -122,16 +149,24 @@ class ShardStore {
   // files.
   rt::Task<std::unique_ptr<Put>> begin_put(record::ObjectKey object,
                                            std::optional<std::uint64_t> expected_bytes);
-  rt::Task<void> remove(record::ObjectKey object, volume::Precondition precondition);
+  // Gives the delete marker that was made, in a bucket that keeps versions.
+  rt::Task<std::optional<record::Version>> remove(record::ObjectKey object,
+                                                  volume::Precondition precondition);
+  // One version goes for good; the one before it shows again if it was the last one.
+  // Errors: not_found; precondition_failed, for the current one if `must_be_past`.
+  rt::Task<record::Version> remove_version(record::ObjectKey object, VersionName name,
+                                           bool must_be_past = false);
   rt::Task<record::Version> restore(record::ObjectKey object,
                                     std::optional<record::VersionId> version);
   // Copies the bytes of an object to another key.
   rt::Task<record::Version> copy(const Found& from, record::ObjectKey to, PutDetails details);
-  // Other attributes for an object that stays the same.
+  // Other attributes for a version that stays the same.
   rt::Task<record::Version> set_attributes(const Found& found,
                                            std::vector<record::Attribute> attributes);
 
   rt::Task<index::ListPage> list(index::ListRequest request);
+  // All versions, by key, the newest of a key first.
+  rt::Task<VersionsPage> list_versions(VersionsRequest request);
 
   rt::Task<record::Upload> begin_upload(record::ObjectKey object,
                                         std::vector<record::Attribute> attributes);
@@ -200,9 +235,11 @@ class ShardStore {
   // A change of a key on a disk, while no other disk gets the key and the set of disks stands
   // still. `make` gives the volume's task. With several disks the shard that is home to the first
   // disk in the key's ranking lets one change of the key at a time through.
-  // Requires: the caller is inside the door. Errors: busy, when the key is on another disk by now.
+  // Requires: the caller is inside the door. Errors: busy, when the key is on another disk by now;
+  // who gives `is_elsewhere` is told so instead, before `make` is called.
   template <class T, class Make>
-  rt::Task<T> change(const record::ObjectKey& object, const DoorPtr& door, Make make) {
+  rt::Task<T> change(const record::ObjectKey& object, const DoorPtr& door, Make make,
+                     bool* is_elsewhere = nullptr) {
     LEAT_CO_TRY(const Turnstile::Pass through, co_await turnstile_.enter());
     LEAT_CO_DO(open_door_to(door->id()));
     if (doors_.size() == 1) {
@@ -210,28 +247,34 @@ class ShardStore {
       co_return co_await std::move(done);
     }
     ShardStore& judge = store_.on(ranked(object).front()->home());
-    auto done = rt::ask<T>(kit_.shard, judge.shard(), [&judge, &object, &door, &make] {
-      return judge.change_here<T>(object, *door, make);
-    });
+    auto done =
+        rt::ask<T>(kit_.shard, judge.shard(), [&judge, &object, &door, &make, is_elsewhere] {
+          return judge.change_here<T>(object, *door, make, is_elsewhere);
+        });
     co_return co_await std::move(done);
   }
   template <class T, class Make>
-  rt::Task<T> change_here(const record::ObjectKey& object, const Door& door, Make& make) {
+  rt::Task<T> change_here(const record::ObjectKey& object, const Door& door, Make& make,
+                          bool* is_elsewhere) {
     LEAT_CO_TRY(const volume::KeyLatch::Hold held, co_await judging_.acquire(latch_name(object)));
-    LEAT_CO_DO(co_await check_elsewhere(object, door.id()));
+    LEAT_CO_DO(co_await check_elsewhere(object, door.id(), is_elsewhere));
     volume::Volume& volume = door.volume();
     auto done =
         rt::ask<T>(kit_.shard, door.home(), [&volume, &make]() mutable { return make(volume); });
     co_return co_await std::move(done);
   }
   static std::string latch_name(const record::ObjectKey& object);
-  // Errors: busy, when the key is on another disk than this one.
-  rt::Task<void> check_elsewhere(const record::ObjectKey& object, const record::DiskId& disk);
+  // Errors: busy, when the key is on another disk than this one and nobody wants to know.
+  rt::Task<void> check_elsewhere(const record::ObjectKey& object, const record::DiskId& disk,
+                                 bool* is_elsewhere);
+  bool keeps_versions(record::BucketId bucket) const;
+  rt::Task<index::HistoryPage> list_histories(const index::HistoryRequest& request);
+  // What the disk has of the object besides the current version.
+  rt::Task<std::vector<index::Trashed>> find_kept(const Door& door,
+                                                  const record::ObjectKey& object);
 
   rt::Task<record::Bucket> create_bucket_at_desk(std::string name, BucketOptions options);
-  rt::Task<void> change_bucket_at_desk(record::Bucket bucket);
-  rt::Task<void> set_property_at_desk(record::BucketId bucket, std::string name,
-                                      std::optional<std::string> value);
+  rt::Task<void> change_bucket_at_desk(record::BucketId id, const BucketChange& change);
   rt::Task<void> remove_bucket_at_desk(std::string name);
   rt::Task<void> write_bucket(const record::Bucket& bucket);
   rt::Task<void> undo_half_made();

@@ -85,9 +85,8 @@ TEST_F(StoreTest, ACrashBetweenTheDisksLeavesABucketOnAllOfThem) {
 }
 
 TEST_F(StoreTest, ACrashInTheMiddleOfAChangeOrARemovalLeavesOneAnswer) {
-  record::Bucket changed = *rig_.store().find_bucket("b");
-  changed.undo_window_ms = 1234;
-  world_.spawn(rig_.store().change_bucket(changed), [](const Status&) {});
+  const auto change = [](record::Bucket& bucket) { bucket.undo_window_ms = 1234; };
+  world_.spawn(rig_.store().change_bucket(bucket_, change), [](const Status&) {});
   const auto window = [this](std::size_t disk) {
     return rig_.volume(disk).index().buckets().at(bucket_).undo_window_ms;
   };

@@ -120,8 +120,12 @@ rt::Task<void> Committer::write_group(Group& group) {
   Instant due = Instant::max();  // when this batch has to be on the disk, if not at once
   for (Waiting& waiting : group) {
     Entry& entry = *waiting.entry;
-    if (!entry.is_moved) number(entry);
-    builder.add(entry.sequence, entry.change, entry.data, entry.is_moved);
+    const auto add = [this, &builder](Entry& one) {
+      if (!one.is_moved) number(one);
+      builder.add(one.sequence, one.change, one.data, one.is_moved);
+    };
+    add(entry);
+    std::ranges::for_each(entry.with, add);
     switch (entry.durability) {
       case record::Durability::sync: must_sync = true; break;
       case record::Durability::group:
@@ -175,6 +179,8 @@ Status Committer::apply_group(Group& group, std::uint64_t end_offset) {
     } else {
       tools_.index.apply(entry.sequence, entry.change, entry.before, batch);
     }
+    for (const Entry& one : entry.with)
+      tools_.index.apply(one.sequence, one.change, one.before, batch);
     bytes_since_checkpoint_ += entry.data.size_bytes();
   }
   tools_.index.finish({.segment = segment_, .offset = end_offset, .last = last_}, batch);

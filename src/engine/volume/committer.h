@@ -17,6 +17,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "index/index.h"
 #include "io/clock.h"
@@ -38,6 +39,9 @@ struct Entry {
   bool is_moved = false;
   // Given by commit(); a moved change brings its own.
   record::Sequence sequence{};
+  // Further changes, without data, that are made with this one or not at all: right behind it, in
+  // the same batch. Requires: their `before` is what the changes before them leave.
+  std::vector<Entry> with{};
 };
 
 struct CommitterTools {

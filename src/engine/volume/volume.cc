@@ -80,6 +80,11 @@ record::Durability Volume::durability(record::BucketId bucket) const {
   return found == index_->buckets().end() ? record::Durability::sync : found->second.durability;
 }
 
+record::Versioning Volume::versioning(record::BucketId bucket) const {
+  const auto found = index_->buckets().find(bucket);
+  return found == index_->buckets().end() ? record::Versioning::off : found->second.versioning;
+}
+
 rt::Task<KeyLatch::Hold> Volume::hold(const record::ObjectKey& object) {
   return latch_.acquire(index::object_key(object));
 }
@@ -172,15 +177,38 @@ rt::Task<record::Version> Volume::put_held(Entry& entry, Precondition preconditi
   const auto& current = entry.before.current;
   if (current && current->id != put.version.id) put.replaced = current->id;
   const record::BucketId bucket = put.object.bucket;
+  if (put.version.id.value() == 0) {
+    put.version.is_versioned = versioning(bucket) == record::Versioning::on;
+    LEAT_CO_DO(co_await purge_unversioned(entry, put.object));
+  }
+  LEAT_CO_DO(co_await commit_arriving(entry, bucket));
+  co_return std::move(put.version);
+}
+
+rt::Task<void> Volume::commit_arriving(Entry& entry, record::BucketId bucket) {
   ++arriving_[bucket];
   const Status done = co_await committer_.commit(entry);
   if (--arriving_[bucket] == 0) arriving_.erase(bucket);
   if (failure()) takes_data_.store(false, std::memory_order_relaxed);
   if (!done) co_return fail(done.error());
-  co_return std::move(put.version);
+  co_return Status{};
 }
 
-rt::Task<void> Volume::remove(record::ObjectKey object, Precondition precondition) {
+rt::Task<std::optional<record::Version>> Volume::remove(record::ObjectKey object,
+                                                        Precondition precondition) {
+  if (versioning(object.bucket) == record::Versioning::off) {
+    LEAT_CO_DO(co_await give_up(std::move(object), std::move(precondition)));
+    co_return std::nullopt;
+  }
+  LEAT_CO_TRY(const auto held, co_await hold(object));
+  const record::Change removal = record::RemoveObject{.object = object};
+  LEAT_CO_TRY(index::Before before, co_await read_before(removal));
+  LEAT_CO_DO(check(precondition, before.current));
+  LEAT_CO_TRY(auto marker, co_await mark_deleted(std::move(object), std::move(before.current)));
+  co_return std::move(marker);
+}
+
+rt::Task<void> Volume::give_up(record::ObjectKey object, Precondition precondition) {
   LEAT_CO_TRY(const auto held, co_await hold(object));
   const record::Durability durable = durability(object.bucket);
   Entry entry{
@@ -203,7 +231,7 @@ rt::Task<record::Version> Volume::restore(record::ObjectKey object,
   LEAT_CO_TRY(const Trash trash, co_await std::move(looked));
   const std::int64_t now = now_ms();
   const auto wanted = std::ranges::find_if(trash, [&](const index::Trashed& one) {
-    return one.until_ms > now && (!version || one.version.id == *version);
+    return one.until_ms > now && !one.version.is_marker && (!version || one.version.id == *version);
   });
   if (wanted == trash.end()) co_return fail(Errc::not_found, "nothing to bring back");
   const record::Durability durable = durability(object.bucket);
@@ -226,7 +254,17 @@ rt::Task<record::Version> Volume::revise(NewVersion& fresh) {
                       .object = fresh.object, .version = std::move(fresh.version), .upload = {}},
               .data = std::move(fresh.data),
               .durability = durability(fresh.object.bucket)};
-  co_return co_await put_held(entry, std::move(same));
+  LEAT_CO_TRY(const index::Before before, co_await read_before(entry.change));
+  const bool is_kept = before.trashed && before.trashed->is_kept();
+  if (!is_kept) co_return co_await put_held(entry, std::move(same));
+  record::Change keep =
+      record::KeepTrashed{.object = std::move(fresh.object),
+                          .version = std::move(std::get<record::PutObject>(entry.change).version),
+                          .since_ms = before.trashed->since_ms,
+                          .until_ms = before.trashed->until_ms};
+  entry.change = std::move(keep);
+  LEAT_CO_DO(co_await commit(entry));
+  co_return std::move(*record::version_in(entry.change));
 }
 
 rt::Task<void> Volume::put_bucket(record::Bucket bucket) {
@@ -247,7 +285,8 @@ rt::Task<void> Volume::remove_bucket(record::BucketId bucket) {
   Status done;
   if (!uploads) {
     done = fail(uploads.error());
-  } else if (index.counts(bucket).objects > 0 || !uploads->empty() || arriving_.contains(bucket)) {
+  } else if (index.counts(bucket).objects > 0 || index.counts(bucket).kept_versions > 0 ||
+             !uploads->empty() || arriving_.contains(bucket)) {
     done = fail(Errc::conflict, "the bucket is not empty");
   } else {
     done = co_await committer_.commit(entry);

@@ -43,6 +43,11 @@ struct Precondition {
   std::optional<record::VersionId> version{};
 };
 
+struct VersionRemoval {
+  bool must_be_past = false;  // not the current one
+  bool is_elsewhere = false;  // the object has a current version on another disk
+};
+
 // An object whose bytes are there: in memory (small), or in files that were finished.
 struct NewVersion {
   record::ObjectKey object{};
@@ -98,18 +103,27 @@ class Volume {
   // Errors of all changes: precondition_failed, no_space, busy, io, unavailable (the disk failed).
 
   rt::Task<record::Version> put(NewVersion& fresh, Precondition precondition);
-  // Errors: not_found.
-  rt::Task<void> remove(record::ObjectKey object, Precondition precondition);
+  // In a bucket that keeps versions a delete marker is made, whether the object is there or not; it
+  // is what is given back. Errors: not_found, in other buckets.
+  rt::Task<std::optional<record::Version>> remove(record::ObjectKey object,
+                                                  Precondition precondition);
+  // The object is no longer here, for it is on another disk: no marker is made.
+  rt::Task<void> give_up(record::ObjectKey object, Precondition precondition);
+  // One version goes for good. When it was what the object showed, the one before it becomes
+  // current again, if it is no marker. Errors: not_found; precondition_failed.
+  rt::Task<record::Version> remove_version(record::ObjectKey object, record::VersionId version,
+                                           VersionRemoval removal);
   // Brings the version back that was removed or replaced last, or the one named.
   // Errors: not_found, when there is none or its time is over.
   rt::Task<record::Version> restore(record::ObjectKey object,
                                     std::optional<record::VersionId> version);
-  // Other attributes for the current version, which stays the same one. Errors: not_found.
+  // Other attributes for the current version or one that is kept, which stays the same one.
+  // Errors: precondition_failed, when it is neither.
   // Requires: `fresh` holds the same bytes, for a small object.
   rt::Task<record::Version> revise(NewVersion& fresh);
 
   rt::Task<void> put_bucket(record::Bucket bucket);
-  // Errors: not_found; conflict, when it still holds objects or uploads.
+  // Errors: not_found; conflict, when it still holds objects, kept versions or uploads.
   rt::Task<void> remove_bucket(record::BucketId bucket);
 
   rt::Task<void> begin_upload(record::Upload upload);
@@ -182,7 +196,14 @@ class Volume {
   // Reads what is there and writes the change. Requires: its key is held.
   rt::Task<void> commit(Entry& entry);
   rt::Task<record::Version> put_held(Entry& entry, Precondition precondition);
+  rt::Task<record::Version> mark_deleted(record::ObjectKey object,
+                                         std::optional<record::Version> current);
+  // What a version made without `on` replaces among those that are kept.
+  rt::Task<void> purge_unversioned(Entry& entry, const record::ObjectKey& object);
+  // Commits what comes into a bucket, which cannot be removed meanwhile.
+  rt::Task<void> commit_arriving(Entry& entry, record::BucketId bucket);
   record::Durability durability(record::BucketId bucket) const;
+  record::Versioning versioning(record::BucketId bucket) const;
   Status check_bucket(record::BucketId bucket) const;
   // There is such a bucket, and room for more.
   rt::Task<void> check_room(record::BucketId bucket);

@@ -35,39 +35,46 @@ std::vector<Attribute> take_attributes(Decoder& in) {
   return attributes;
 }
 
-constexpr std::uint8_t kInSegment = 0;
+// The first byte of a version's place says what kind of version it is, too.
 constexpr std::uint8_t kInFiles = 1;
+constexpr std::uint8_t kIsMarker = 2;
+constexpr std::uint8_t kIsVersioned = 4;
 
-void put(Encoder& out, const Place& place) {
-  if (const auto* segment = std::get_if<SegmentPlace>(&place)) {
-    out.u8(kInSegment);
+void put_place(Encoder& out, const Version& version) {
+  const std::uint8_t kind =
+      (version.is_marker ? kIsMarker : 0) | (version.is_versioned ? kIsVersioned : 0);
+  if (const auto* segment = std::get_if<SegmentPlace>(&version.place)) {
+    out.u8(kind);
     out.varint(segment->segment.value());
     out.varint(segment->offset);
     out.u32(segment->sums_crc);
     return;
   }
-  const auto& files = std::get<std::vector<FileExtent>>(place);
-  out.u8(kInFiles);
+  const auto& files = std::get<std::vector<FileExtent>>(version.place);
+  out.u8(kind | kInFiles);
   out.varint(files.size());
   for (const FileExtent& extent : files) {
     out.u64(extent.file.value());
     out.varint(extent.size_bytes);
   }
 }
-Place take_place(Decoder& in) {
+void take_place(Decoder& in, Version& version) {
   const std::uint8_t kind = in.u8();
-  if (kind == kInSegment) {
+  if (kind > (kInFiles | kIsMarker | kIsVersioned)) in.set_failed();
+  version.is_marker = (kind & kIsMarker) != 0;
+  version.is_versioned = (kind & kIsVersioned) != 0;
+  if ((kind & kInFiles) == 0) {
     const SegmentId segment(in.varint());
     const std::uint64_t offset = in.varint();
-    return SegmentPlace{.segment = segment, .offset = offset, .sums_crc = in.u32()};
+    version.place = SegmentPlace{.segment = segment, .offset = offset, .sums_crc = in.u32()};
+    return;
   }
-  if (kind != kInFiles) in.set_failed();
   std::vector<FileExtent> files;
   for (std::uint64_t left = in.varint(); left > 0 && !in.failed(); --left) {
     const FileId file(in.u64());
     files.push_back({.file = file, .size_bytes = in.varint()});
   }
-  return files;
+  version.place = std::move(files);
 }
 
 // An etag of hexadecimal digits, which most are, takes half the bytes.
@@ -112,7 +119,7 @@ void put(Encoder& out, const Version& version) {
   out.varint(static_cast<std::uint64_t>(version.modified_ms));
   put_etag(out, version.etag);
   put(out, version.attributes);
-  put(out, version.place);
+  put_place(out, version);
 }
 Version take_version(Decoder& in) {
   Version version;
@@ -122,15 +129,19 @@ Version take_version(Decoder& in) {
   version.modified_ms = static_cast<std::int64_t>(in.varint());
   version.etag = take_etag(in);
   version.attributes = take_attributes(in);
-  version.place = take_place(in);
+  take_place(in, version);
   return version;
 }
+
+// The byte of a bucket's durability has its versioning in the high half.
+constexpr unsigned kVersioningShift = 4;
 
 void put(Encoder& out, const Bucket& bucket) {
   out.varint(bucket.id.value());
   out.text(bucket.name);
   out.varint(static_cast<std::uint64_t>(bucket.created_ms));
-  out.u8(static_cast<std::uint8_t>(bucket.durability));
+  out.u8(static_cast<std::uint8_t>(static_cast<unsigned>(bucket.durability) |
+                                   static_cast<unsigned>(bucket.versioning) << kVersioningShift));
   out.varint(bucket.undo_window_ms);
   put(out, bucket.properties);
 }
@@ -139,9 +150,14 @@ Bucket take_bucket(Decoder& in) {
   bucket.id = BucketId(static_cast<std::uint32_t>(in.varint()));
   bucket.name = in.text();
   bucket.created_ms = static_cast<std::int64_t>(in.varint());
-  const std::uint8_t durability = in.u8();
-  if (durability > static_cast<std::uint8_t>(Durability::relaxed)) in.set_failed();
+  const unsigned classes = in.u8();
+  const unsigned durability = classes & ((1U << kVersioningShift) - 1);
+  const unsigned versioning = classes >> kVersioningShift;
+  const bool is_known = durability <= static_cast<unsigned>(Durability::relaxed) &&
+                        versioning <= static_cast<unsigned>(Versioning::suspended);
+  if (!is_known) in.set_failed();
   bucket.durability = static_cast<Durability>(durability);
+  bucket.versioning = static_cast<Versioning>(versioning);
   bucket.undo_window_ms = in.varint();
   bucket.properties = take_attributes(in);
   return bucket;

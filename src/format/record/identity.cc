@@ -25,6 +25,9 @@ Result<Identity> decode_identity(std::string_view text) {
   std::string_view rest = text;
   if (!parse_number(take_line(rest, "leat-disk"), identity.format)) return damaged();
   if (identity.format > kDiskFormat) {
+    // Every format ends in the checksum: a flipped bit is no later Leat.
+    const std::size_t last = text.rfind("\nsum ");
+    if (last == text.npos || !ends_in_sum(text, text.substr(last + 1))) return damaged();
     return fail(Errc::not_implemented,
                 fmt::format("a disk of format {}, made by a later Leat; this one knows format {}",
                             identity.format, kDiskFormat));

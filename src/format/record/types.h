@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -69,7 +70,9 @@ using Place = std::variant<SegmentPlace, std::vector<FileExtent>>;
 
 struct Version {
   VersionId id{};
-  Sequence sequence{};  // of the change that last touched it
+  Sequence sequence{};        // of the change that last touched it
+  bool is_marker = false;     // says that the object was deleted; it has no bytes
+  bool is_versioned = false;  // made while its bucket kept versions: replaced, it stays
   std::uint64_t size_bytes = 0;
   std::int64_t modified_ms = 0;  // since 1970
   std::string etag{};
@@ -85,11 +88,22 @@ enum class Durability : std::uint8_t {
   relaxed = 2,  // handed to the kernel; on the disk within the relaxed window
 };
 
+// Whether versions that are replaced or deleted stay until somebody removes them by their id.
+enum class Versioning : std::uint8_t {
+  off = 0,
+  on = 1,
+  suspended = 2,  // what was kept stays; new versions replace the last one made without `on`
+};
+
+// The time of what never goes by itself.
+constexpr std::int64_t kForever = std::numeric_limits<std::int64_t>::max();
+
 struct Bucket {
   BucketId id{};
   std::string name{};
   std::int64_t created_ms = 0;
   Durability durability = Durability::sync;
+  Versioning versioning = Versioning::off;
   std::uint64_t undo_window_ms = 0;  // how long deleted and replaced versions can be had back
   std::vector<Attribute> properties{};
   bool operator==(const Bucket&) const = default;

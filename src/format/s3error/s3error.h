@@ -90,6 +90,8 @@ struct S3Error {
   std::string message{};
   // Elements of the answer besides Code and Message, in order. Names are constants.
   std::vector<std::pair<std::string_view, std::string>> details{};
+  // Fields of the answer's head. Values are the server's own words.
+  std::vector<std::pair<std::string_view, std::string>> fields{};
 };
 
 template <class T>
@@ -101,7 +103,8 @@ using S3Status = S3Result<void>;
 
 // return refuse(S3Code::no_such_key, "The specified key does not exist.");
 inline std::unexpected<S3Error> refuse(S3Code code, std::string message) {
-  return std::unexpected(S3Error{.code = code, .message = std::move(message), .details = {}});
+  return std::unexpected(
+      S3Error{.code = code, .message = std::move(message), .details = {}, .fields = {}});
 }
 
 // The code of the same failure in S3's words, by the table of Errc; internal_error if S3 has none.

@@ -71,6 +71,9 @@ Access access_to(Operation operation) {
     case Operation::s3_list_objects:
     case Operation::s3_list_objects_v2:
     case Operation::s3_list_uploads:
+    case Operation::s3_list_versions:
+    case Operation::s3_get_versioning:
+    case Operation::s3_put_versioning:
     case Operation::s3_get_object:
     case Operation::s3_head_object:
     case Operation::s3_put_object:

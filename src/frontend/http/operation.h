@@ -44,6 +44,9 @@ namespace leat::http {
   X(s3_list_objects)                                                \
   X(s3_list_objects_v2)                                             \
   X(s3_list_uploads)                                                \
+  X(s3_list_versions)                                               \
+  X(s3_get_versioning)                                              \
+  X(s3_put_versioning)                                              \
   X(s3_get_object)                                                  \
   X(s3_head_object)                                                 \
   X(s3_put_object)                                                  \

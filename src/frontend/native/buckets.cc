@@ -22,11 +22,24 @@ constexpr std::pair<record::Durability, std::string_view> kDurabilities[] = {
     {record::Durability::relaxed, "relaxed"},
 };
 
-std::string_view name_of(record::Durability durability) {
-  for (const auto& [value, name] : kDurabilities) {
-    if (value == durability) return name;
-  }
-  return "sync";
+constexpr std::pair<record::Versioning, std::string_view> kVersionings[] = {
+    {record::Versioning::off, "off"},
+    {record::Versioning::on, "on"},
+    {record::Versioning::suspended, "suspended"},
+};
+
+// Tables of words, both ways.
+template <class Value, std::size_t N>
+std::string_view word_of(const std::pair<Value, std::string_view> (&table)[N], Value wanted) {
+  return std::ranges::find(table, wanted, &std::pair<Value, std::string_view>::first)->second;
+}
+template <class Value, std::size_t N>
+Result<Value> value_of(const std::pair<Value, std::string_view> (&table)[N], const json& word,
+                       std::string_view rule) {
+  const auto* known = std::ranges::find(table, word.get<std::string>(),
+                                        &std::pair<Value, std::string_view>::second);
+  if (known == std::end(table)) return fail(Errc::bad_request, std::string(rule));
+  return known->first;
 }
 
 // As S3 has them: 3 to 63 of a–z, 0–9, '-' and '.', beginning and ending with a letter or digit.
@@ -50,13 +63,11 @@ Result<store::BucketOptions> options_in(const std::string& text) {
   if (!body.is_object()) return fail(Errc::bad_request, "the body is no JSON object");
   for (const auto& [key, value] : body.items()) {
     if (key == "durability" && value.is_string()) {
-      const auto wanted = value.get<std::string>();
-      const auto* known = std::ranges::find(
-          kDurabilities, wanted, &std::pair<record::Durability, std::string_view>::second);
-      if (known == std::end(kDurabilities)) {
-        return fail(Errc::bad_request, "durability is sync, group or relaxed");
-      }
-      options.durability = known->first;
+      LEAT_TRY(options.durability,
+               value_of(kDurabilities, value, "durability is sync, group or relaxed"));
+    } else if (key == "versioning" && value.is_string()) {
+      LEAT_TRY(options.versioning,
+               value_of(kVersionings, value, "versioning is off, on or suspended"));
     } else if (key == "undo_window_ms" && value.is_number_unsigned()) {
       options.undo_window_ms = value.get<std::uint64_t>();
     } else {
@@ -115,12 +126,15 @@ Answer list_buckets(store::ShardStore& store, http::Exchange& /*exchange*/) {
     LEAT_CO_TRY(const index::Counts counts, co_await store.counts(bucket.id));
     list.push_back({{"name", bucket.name},
                     {"created_ms", bucket.created_ms},
-                    {"durability", name_of(bucket.durability)},
+                    {"durability", word_of(kDurabilities, bucket.durability)},
+                    {"versioning", word_of(kVersionings, bucket.versioning)},
                     {"undo_window_ms", bucket.undo_window_ms},
                     {"objects", counts.objects},
                     {"bytes", counts.bytes},
                     {"trashed_objects", counts.trashed_objects},
-                    {"trashed_bytes", counts.trashed_bytes}});
+                    {"trashed_bytes", counts.trashed_bytes},
+                    {"kept_versions", counts.kept_versions},
+                    {"kept_bytes", counts.kept_bytes}});
   }
   const json answer = {{"buckets", std::move(list)}};
   co_return json_answer(200, answer);
@@ -137,7 +151,8 @@ Answer create_bucket(store::ShardStore& store, http::Exchange& exchange) {
   LEAT_CO_TRY(auto options, options_in(body));
   LEAT_CO_TRY(const auto bucket, co_await store.create_bucket(name, std::move(options)));
   const json answer = {{"name", bucket.name},
-                       {"durability", name_of(bucket.durability)},
+                       {"durability", word_of(kDurabilities, bucket.durability)},
+                       {"versioning", word_of(kVersionings, bucket.versioning)},
                        {"undo_window_ms", bucket.undo_window_ms}};
   co_return json_answer(201, answer);
 }

@@ -6,6 +6,7 @@
 #include "s3/bucket_rules.h"
 #include "s3/listing.h"
 #include "s3/permission.h"
+#include "s3/versions.h"
 #include "xml/document.h"
 #include "xml/writer.h"
 
@@ -99,12 +100,6 @@ S3Task<bool> acl_in(Call& call) {
   co_return is_public_document(text);
 }
 
-S3Task<store::Found> find(Call& call) {
-  const S3Code missing = call.missing(call.target.bucket, call.target.key);
-  auto finding = call.store().find(call.object());
-  co_return told(co_await std::move(finding), missing);
-}
-
 }  // namespace
 
 bool is_public(const record::Version& version) {
@@ -133,14 +128,14 @@ S3Status note_acl(const Call& call, Attributes& attributes) {
 }
 
 Answer get_object_acl(Call& call) {
-  LEAT_CO_TRY(const store::Found found, co_await find(call));
+  LEAT_CO_TRY(const store::Found found, co_await find_object(call));
   co_return describe(is_public(found.version));
 }
 
 Answer put_object_acl(Call& call) {
   LEAT_CO_TRY(const bool shows_everybody, co_await acl_in(call));
   for (int race = 0;; ++race) {
-    LEAT_CO_TRY(const store::Found found, co_await find(call));
+    LEAT_CO_TRY(const store::Found found, co_await find_object(call));
     Attributes attributes = found.version.attributes;
     std::erase_if(attributes, [](const auto& one) { return one.name == kAcl; });
     if (shows_everybody) {
@@ -149,7 +144,9 @@ Answer put_object_acl(Call& call) {
     const auto revised = co_await call.store().set_attributes(found, std::move(attributes));
     if (revised) co_return Response(200);
     // Replaced since it was found.
-    if (revised.error().code() == Errc::not_found && race < kRaces) continue;
+    const Errc code = revised.error().code();
+    const bool is_gone = code == Errc::not_found || code == Errc::precondition_failed;
+    if (is_gone && race < kRaces) continue;
     co_return std::unexpected(told(revised.error(), S3Code::no_such_key));
   }
 }

@@ -74,6 +74,8 @@ http::Response error_answer(const S3Error& error, const Context& context) {
   const bool is_passing =
       error.code == S3Code::slow_down || error.code == S3Code::service_unavailable;
   if (is_passing) response.add_checked("Retry-After: 1\r\n");
+  for (const auto& [name, value] : error.fields)
+    response.add_checked(fmt::format("{}: {}\r\n", name, value));
   add_ids(response, context.request_id);
   return response;
 }

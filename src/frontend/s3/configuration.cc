@@ -99,14 +99,6 @@ Answer put_lifecycle(Call& call) {
   const DocumentForm form{.max_bytes = lifecycle::kDocumentMaxBytes};
   LEAT_CO_TRY(const std::string text, co_await read_document(call, form));
   LEAT_CO_TRY(const auto rules, lifecycle::parse_lifecycle(text));
-  for (const lifecycle::Rule& rule : rules) {
-    // Until expiry::Sweeper::sweep_versions() has versions to look at.
-    if (rule.needs_versions()) {
-      co_return refuse(S3Code::not_implemented,
-                       "NoncurrentVersionExpiration and ExpiredObjectDeleteMarker are not "
-                       "implemented: there are no versions.");
-    }
-  }
   LEAT_CO_DO(co_await keep(call, lifecycle::kProperty, lifecycle::write_lifecycle(rules)));
   co_return Response(200);
 }

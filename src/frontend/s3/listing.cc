@@ -17,16 +17,8 @@ void write_object(xml::Writer& xml, const ListingForm& form, const index::ListIt
   xml.open("Contents");
   form.write(xml, "Key", item.name);
   xml.element("LastModified", iso_time(version.modified_ms));
-  xml.element("ETag", fmt::format("\"{}\"", version.etag));
-  if (const auto checksum = checksum_of(version.attributes)) {
-    xml.element("ChecksumAlgorithm", hash::word_of(checksum->algorithm));
-    if (const auto type = find_attribute(version.attributes, kChecksumType)) {
-      xml.element("ChecksumType", *type);
-    }
-  }
-  xml.element("Size", version.size_bytes);
+  write_content(xml, version);
   if (with_owner) write_person(xml, "Owner");
-  xml.element("StorageClass", "STANDARD");
   xml.close();
 }
 
@@ -76,6 +68,18 @@ S3Result<ListingForm> listing_form(const Call& call) {
   }
   form.is_encoded = encoding == "url";
   return form;
+}
+
+void write_content(xml::Writer& xml, const record::Version& version) {
+  xml.element("ETag", fmt::format("\"{}\"", version.etag));
+  if (const auto checksum = checksum_of(version.attributes)) {
+    xml.element("ChecksumAlgorithm", hash::word_of(checksum->algorithm));
+    if (const auto type = find_attribute(version.attributes, kChecksumType)) {
+      xml.element("ChecksumType", *type);
+    }
+  }
+  xml.element("Size", version.size_bytes);
+  xml.element("StorageClass", "STANDARD");
 }
 
 void write_person(xml::Writer& xml, std::string_view name) {

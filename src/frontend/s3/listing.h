@@ -23,6 +23,9 @@ struct ListingForm {
 // Errors: InvalidArgument.
 S3Result<ListingForm> listing_form(const Call& call);
 
+// ETag, checksum, size and storage class of a version.
+void write_content(xml::Writer& xml, const record::Version& version);
+
 // <name><ID/><DisplayName/></name>
 void write_person(xml::Writer& xml, std::string_view name);
 

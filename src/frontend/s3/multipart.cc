@@ -12,6 +12,7 @@
 #include "s3/multipart.h"
 #include "s3/parts.h"
 #include "s3/transfer.h"
+#include "s3/versions.h"
 #include "xml/document.h"
 #include "xml/writer.h"
 
@@ -252,6 +253,7 @@ Response completed(const Call& call, const record::Version& version) {
   }
   xml.close();
   Response response = xml_answer(200, std::move(body));
+  add_version_id(response, call.bucket, version);
   add_expiration(call, version, response);
   return response;
 }

@@ -10,6 +10,7 @@
 #include "s3/attributes.h"
 #include "s3/configuration.h"
 #include "s3/parts.h"
+#include "s3/versions.h"
 #include "stored/body.h"
 #include "xml/document.h"
 #include "xml/writer.h"
@@ -117,6 +118,7 @@ S3Result<http::ReadAnswer> answer_found(const Call& call, const record::Version&
 
 struct Deletion {
   std::string key{};
+  std::optional<store::VersionName> version{};
   std::optional<std::string> etag{};
 };
 
@@ -134,9 +136,7 @@ S3Result<Deletion> deletion_in(xml::Element object) {
     } else if (child.name() == "ETag") {
       deletion.etag = without_quotes(child.text());
     } else if (child.name() == "VersionId") {
-      if (child.text() != "null") {
-        return refuse(S3Code::not_implemented, "There are no versions to delete.");
-      }
+      LEAT_TRY(deletion.version, version_name(child.text()));
     } else {
       return refuse(S3Code::malformed_xml);
     }
@@ -164,25 +164,40 @@ S3Result<Deletions> deletions_in(const std::string& text) {
   return deletions;
 }
 
-S3Task<void> remove(Call& call, std::string key, std::optional<std::string> etag) {
-  if (key.size() > record::kKeyMaxBytes) co_return refuse(S3Code::key_too_long);
-  record::ObjectKey object{.bucket = call.bucket.id, .key = std::move(key)};
-  volume::Precondition precondition{.etag = std::move(etag)};
-  const Status removed = co_await call.store().remove(std::move(object), std::move(precondition));
-  // What is not there is deleted.
-  if (removed || removed.error().code() == Errc::not_found) co_return S3Status{};
-  co_return std::unexpected(told(removed.error(), S3Code::no_such_key));
+S3Task<Deleted> remove(Call& call, Deletion one) {
+  if (one.key.size() > record::kKeyMaxBytes) co_return refuse(S3Code::key_too_long);
+  record::ObjectKey object{.bucket = call.bucket.id, .key = std::move(one.key)};
+  co_return co_await delete_version(call, std::move(object), one.version, std::move(one.etag));
+}
+
+void write_deleted(xml::Writer& xml, const Deletion& one, const Deleted& deleted) {
+  xml.open("Deleted");
+  xml.element("Key", one.key);
+  if (one.version) xml.element("VersionId", store::to_text(*one.version));
+  if (deleted.is_marker) {
+    xml.element("DeleteMarker", true);
+    xml.element("DeleteMarkerVersionId", *deleted.version);
+  }
+  xml.close();
+}
+
+void write_refused(xml::Writer& xml, const Deletion& one, const S3Error& error) {
+  xml.open("Error");
+  xml.element("Key", one.key);
+  if (one.version) xml.element("VersionId", store::to_text(*one.version));
+  xml.element("Code", s3error::text_of(error.code));
+  xml.element("Message", error.message);
+  xml.close();
 }
 
 }  // namespace
 
 Answer read_object(Call& call) {
   for (int race = 0;; ++race) {
-    const S3Code missing = call.missing(call.target.bucket, call.target.key);
-    auto finding = call.store().find(call.object());
-    LEAT_CO_TRY(const store::Found found, told(co_await std::move(finding), missing));
+    LEAT_CO_TRY(const store::Found found, co_await find_object(call));
     if (call.only_if_public && !is_public(found.version)) co_return refuse(S3Code::access_denied);
     LEAT_CO_TRY(http::ReadAnswer answer, answer_found(call, found.version));
+    add_version_id(answer.response, call.bucket, found.version);
     add_expiration(call, found.version, answer.response);
     if (answer.range) {
       const volume::ByteRange range{.offset = answer.range->offset, .length = answer.range->length};
@@ -198,30 +213,37 @@ Answer read_object(Call& call) {
 
 Answer delete_object(Call& call) {
   LEAT_CO_TRY(auto precondition, precondition_of(call));
-  LEAT_CO_DO(co_await remove(call, call.target.key, std::move(precondition.etag)));
-  co_return Response(204);
+  LEAT_CO_TRY(const auto version, version_in(call));
+  Deletion deletion{
+      .key = call.target.key, .version = version, .etag = std::move(precondition.etag)};
+  LEAT_CO_TRY(const Deleted deleted, co_await remove(call, std::move(deletion)));
+  Response response(204);
+  if (deleted.is_marker) response.add_checked("x-amz-delete-marker: true\r\n");
+  if (deleted.version) {
+    response.add_checked(fmt::format("x-amz-version-id: {}\r\n", *deleted.version));
+  }
+  co_return response;
 }
 
 Answer delete_objects(Call& call) {
   const DocumentForm form{.max_bytes = kDeletesMaxBytes};
   LEAT_CO_TRY(const std::string text, co_await read_document(call, form));
-  LEAT_CO_TRY(Deletions deletions, deletions_in(text));
+  LEAT_CO_TRY(const Deletions deletions, deletions_in(text));
   std::string body;
   xml::Writer xml(body);
   xml.open("DeleteResult", kNamespace);
-  for (Deletion& one : deletions.objects) {
-    S3Status removed = refuse(S3Code::access_denied);
-    if (call.may(access::Action::delete_object, call.target.bucket, one.key)) {
-      removed = co_await remove(call, one.key, std::move(one.etag));
+  for (const Deletion& one : deletions.objects) {
+    S3Result<Deleted> deleted = refuse(S3Code::access_denied);
+    const auto action =
+        one.version ? access::Action::delete_object_version : access::Action::delete_object;
+    if (call.may(action, call.target.bucket, one.key)) {
+      deleted = co_await remove(call, one);
     }
-    if (removed && deletions.is_quiet) continue;
-    xml.open(removed ? "Deleted" : "Error");
-    xml.element("Key", one.key);
-    if (!removed) {
-      xml.element("Code", s3error::text_of(removed.error().code));
-      xml.element("Message", removed.error().message);
+    if (!deleted) {
+      write_refused(xml, one, deleted.error());
+    } else if (!deletions.is_quiet) {
+      write_deleted(xml, one, *deleted);
     }
-    xml.close();
   }
   xml.close();
   co_return xml_answer(200, std::move(body));

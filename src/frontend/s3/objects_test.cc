@@ -301,7 +301,9 @@ TEST_F(S3Test, CopiesKeepOrReplaceMetadata) {
   EXPECT_EQ(refused({{"x-amz-copy-source", "photos/none"}}), "404 NoSuchKey");
   EXPECT_EQ(refused({{"x-amz-copy-source", "none/a"}}), "404 NoSuchBucket");
   EXPECT_EQ(refused({{"x-amz-copy-source", "photos"}}), "400 InvalidArgument");
-  EXPECT_EQ(refused({{"x-amz-copy-source", "photos/c?versionId=7"}}), "501 NotImplemented");
+  EXPECT_EQ(refused({{"x-amz-copy-source", "photos/c?versionId=7"}}), "400 InvalidArgument");
+  EXPECT_EQ(refused({{"x-amz-copy-source", "photos/c?versionId=00000000000000010000000000000001"}}),
+            "404 NoSuchVersion");
   EXPECT_EQ(refused({{"x-amz-copy-source", "photos/c"}, {"x-amz-copy-source-if-match", "x"}}),
             "412 PreconditionFailed");
   EXPECT_EQ(refused({{"x-amz-copy-source", "photos/c"},

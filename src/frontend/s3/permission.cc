@@ -128,7 +128,9 @@ Grant grant_of(const Call& call, const Wanted& wanted) {
   }
   if (rules_allow(call, right_for(wanted.action), wanted)) return Grant::allowed;
   if (bucket != nullptr && is_listing(wanted.action) && is_public(*bucket)) return Grant::allowed;
-  return wanted.action == Action::get_object ? Grant::if_public : Grant::refused;
+  const bool is_reading =
+      wanted.action == Action::get_object || wanted.action == Action::get_object_version;
+  return is_reading ? Grant::if_public : Grant::refused;
 }
 
 bool is_concerned(const Call& call) {
@@ -144,6 +146,10 @@ Grant grant_of(Operation operation, const Call& call) {
   const auto bucket = [&](Action action) { return grant_on(call, action, ""); };
   const auto listing = [&](Action action) { return grant_on(call, action, listed); };
   const auto object = [&](Action action) { return grant_on(call, action, call.target.key); };
+  // One version of an object is an action of its own.
+  const auto version = [&](Action of_object, Action of_version) {
+    return object(call.query("versionId") ? of_version : of_object);
+  };
   switch (operation) {
     case Operation::s3_list_buckets:                      // each sees what it knows
     case Operation::s3_preflight: return Grant::allowed;  // it tells of nothing but rules of CORS
@@ -156,22 +162,31 @@ Grant grant_of(Operation operation, const Call& call) {
     case Operation::s3_list_objects:
     case Operation::s3_list_objects_v2: return listing(Action::list_bucket);
     case Operation::s3_list_uploads: return listing(Action::list_uploads);
+    case Operation::s3_list_versions: return listing(Action::list_bucket_versions);
+    case Operation::s3_get_versioning: return grant_to_know(call, Action::get_bucket_versioning);
+    case Operation::s3_put_versioning: return bucket(Action::put_bucket_versioning);
     case Operation::s3_get_object:
-    case Operation::s3_head_object: return object(Action::get_object);
+    case Operation::s3_head_object: return version(Action::get_object, Action::get_object_version);
     case Operation::s3_put_object:
     case Operation::s3_copy_object:  // which asks for its source, too
     case Operation::s3_create_upload:
     case Operation::s3_upload_part:
     case Operation::s3_upload_part_copy:
     case Operation::s3_complete_upload: return object(Action::put_object);
-    case Operation::s3_delete_object: return object(Action::delete_object);
+    case Operation::s3_delete_object:
+      return version(Action::delete_object, Action::delete_object_version);
     case Operation::s3_abort_upload: return object(Action::abort_upload);
     case Operation::s3_list_parts: return object(Action::list_parts);
-    case Operation::s3_get_tagging: return object(Action::get_object_tagging);
-    case Operation::s3_put_tagging: return object(Action::put_object_tagging);
-    case Operation::s3_delete_tagging: return object(Action::delete_object_tagging);
-    case Operation::s3_get_object_acl: return object(Action::get_object_acl);
-    case Operation::s3_put_object_acl: return object(Action::put_object_acl);
+    case Operation::s3_get_tagging:
+      return version(Action::get_object_tagging, Action::get_object_version_tagging);
+    case Operation::s3_put_tagging:
+      return version(Action::put_object_tagging, Action::put_object_version_tagging);
+    case Operation::s3_delete_tagging:
+      return version(Action::delete_object_tagging, Action::delete_object_version_tagging);
+    case Operation::s3_get_object_acl:
+      return version(Action::get_object_acl, Action::get_object_version_acl);
+    case Operation::s3_put_object_acl:
+      return version(Action::put_object_acl, Action::put_object_version_acl);
     case Operation::s3_get_bucket_policy: return bucket(Action::get_bucket_policy);
     case Operation::s3_put_bucket_policy: return bucket(Action::put_bucket_policy);
     case Operation::s3_delete_bucket_policy: return bucket(Action::delete_bucket_policy);

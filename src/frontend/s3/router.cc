@@ -31,6 +31,8 @@ enum class Selector : std::uint8_t {
   delete_,
   list_v2,
   tagging,
+  versioning,
+  versions,
   acl,
   policy,
   policy_status,
@@ -49,6 +51,8 @@ constexpr std::array kSelectors = {
     SelectorName{"delete", Selector::delete_},
     SelectorName{"list-type", Selector::list_v2},
     SelectorName{"tagging", Selector::tagging},
+    SelectorName{"versioning", Selector::versioning},
+    SelectorName{"versions", Selector::versions},
     SelectorName{"acl", Selector::acl},
     SelectorName{"policy", Selector::policy},
     SelectorName{"policyStatus", Selector::policy_status},
@@ -66,6 +70,8 @@ constexpr std::array<std::string_view, 7> kOfListingV2 = {
     "fetch-owner", "continuation-token", "start-after"};
 constexpr std::array<std::string_view, 6> kOfUploads = {
     "prefix", "delimiter", "key-marker", "upload-id-marker", "max-uploads", "encoding-type"};
+constexpr std::array<std::string_view, 6> kOfVersions = {
+    "prefix", "delimiter", "key-marker", "version-id-marker", "max-keys", "encoding-type"};
 constexpr std::array<std::string_view, 3> kOfParts = {"max-parts", "part-number-marker",
                                                       "encoding-type"};
 constexpr std::array<std::string_view, 8> kOfReading = {"versionId",
@@ -99,6 +105,10 @@ constexpr std::array kTable = {
         kOfListingV2},
     Row{Method::get, Place::bucket, Selector::uploads, false, Operation::s3_list_uploads,
         kOfUploads},
+    Row{Method::get, Place::bucket, Selector::versions, false, Operation::s3_list_versions,
+        kOfVersions},
+    Row{Method::get, Place::bucket, Selector::versioning, false, Operation::s3_get_versioning},
+    Row{Method::put, Place::bucket, Selector::versioning, false, Operation::s3_put_versioning},
     Row{Method::post, Place::bucket, Selector::delete_, false, Operation::s3_delete_objects},
 
     Row{Method::get, Place::object, Selector::none, false, Operation::s3_get_object, kOfReading},
@@ -256,8 +266,6 @@ Status check_parameter(const Row& row, const QueryPair& pair) {
       std::ranges::none_of(row.names, is_it)) {
     return unknown("?" + pair.name);
   }
-  // There are no versions but the one that is there.
-  if (pair.name == "versionId" && pair.value != "null") return unknown("?versionId");
   return {};
 }
 

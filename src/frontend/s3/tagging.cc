@@ -1,5 +1,6 @@
 // Tags of objects.
 #include "s3/attributes.h"
+#include "s3/versions.h"
 #include "xml/document.h"
 #include "xml/writer.h"
 
@@ -33,23 +34,19 @@ S3Result<std::vector<Tag>> tags_in(const std::string& text) {
   return tags;
 }
 
-S3Task<store::Found> find(Call& call) {
-  const S3Code missing = call.missing(call.target.bucket, call.target.key);
-  auto finding = call.store().find(call.object());
-  co_return told(co_await std::move(finding), missing);
-}
-
 // `tags` as encode_tags() writes them; empty for none.
 S3Task<void> set_tags(Call& call, std::string tags) {
   for (int race = 0;; ++race) {
-    LEAT_CO_TRY(const store::Found found, co_await find(call));
+    LEAT_CO_TRY(const store::Found found, co_await find_object(call));
     Attributes attributes = found.version.attributes;
     std::erase_if(attributes, [](const auto& one) { return one.name == kTagging; });
     if (!tags.empty()) attributes.push_back({.name = std::string(kTagging), .value = tags});
     const auto revised = co_await call.store().set_attributes(found, std::move(attributes));
     if (revised) co_return S3Status{};
     // Replaced since it was found.
-    if (revised.error().code() == Errc::not_found && race < kRaces) continue;
+    const Errc code = revised.error().code();
+    const bool is_gone = code == Errc::not_found || code == Errc::precondition_failed;
+    if (is_gone && race < kRaces) continue;
     co_return std::unexpected(told(revised.error(), S3Code::no_such_key));
   }
 }
@@ -57,7 +54,7 @@ S3Task<void> set_tags(Call& call, std::string tags) {
 }  // namespace
 
 Answer get_tagging(Call& call) {
-  LEAT_CO_TRY(const store::Found found, co_await find(call));
+  LEAT_CO_TRY(const store::Found found, co_await find_object(call));
   const auto stored = find_attribute(found.version.attributes, kTagging).value_or("");
   LEAT_CO_TRY(const auto tags, decode_tags(stored));
   std::string body;

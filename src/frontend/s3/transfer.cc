@@ -9,6 +9,7 @@
 #include "rt/shard.h"
 #include "s3/acl.h"
 #include "s3/permission.h"
+#include "s3/versions.h"
 
 namespace leat::s3 {
 namespace {
@@ -26,21 +27,27 @@ SourceName split_version(std::string_view text) {
   return {.path = text.substr(0, at), .version = text.substr(at + kVersion.size())};
 }
 
-S3Result<Target> source_of(std::string_view text) {
+struct Source {
+  Target target{};
+  std::optional<store::VersionName> version{};
+};
+
+S3Result<Source> source_of(std::string_view text) {
   const SourceName name = split_version(text);
-  if (!name.version.empty() && name.version != "null") {
-    return refuse(S3Code::not_implemented, "There are no versions to copy from.");
+  Source source;
+  if (!name.version.empty()) {
+    LEAT_TRY(source.version, version_name(name.version));
   }
   const auto path = http1::percent_decode(name.path);
   const std::string_view decoded = path ? std::string_view(*path) : std::string_view();
   const std::string with_slash =
       decoded.starts_with('/') ? std::string(decoded) : '/' + std::string(decoded);
-  Target target = target_of(with_slash, "", "");
-  if (!path || target.bucket.empty() || target.key.empty()) {
+  source.target = target_of(with_slash, "", "");
+  if (!path || source.target.bucket.empty() || source.target.key.empty()) {
     return refuse(S3Code::invalid_argument,
                   "Copy Source must mention the source bucket and key: sourcebucket/sourcekey");
   }
-  return target;
+  return source;
 }
 
 S3Status check_conditions(const Call& call, const record::Version& version) {
@@ -137,9 +144,12 @@ S3Task<CopyDigests> copy_into(store::ShardStore& store, const store::Found& from
 }
 
 S3Task<CopySource> find_copy_source(Call& call) {
-  LEAT_CO_TRY(Target target, source_of(call.field("x-amz-copy-source").value_or("")));
+  LEAT_CO_TRY(Source source, source_of(call.field("x-amz-copy-source").value_or("")));
+  Target& target = source.target;
   const Wanted wanted{
-      .action = access::Action::get_object, .bucket = target.bucket, .key = target.key};
+      .action = source.version ? access::Action::get_object_version : access::Action::get_object,
+      .bucket = target.bucket,
+      .key = target.key};
   const Grant grant = grant_of(call, wanted);
   if (grant == Grant::refused) co_return refuse(S3Code::access_denied);
   if (const auto owner = call.field("x-amz-source-expected-bucket-owner");
@@ -148,16 +158,24 @@ S3Task<CopySource> find_copy_source(Call& call) {
   }
   if (target.key.size() > record::kKeyMaxBytes) co_return refuse(S3Code::key_too_long);
   const bool is_sure = grant == Grant::allowed;
-  LEAT_CO_TRY(const record::Bucket bucket,
+  LEAT_CO_TRY(record::Bucket bucket,
               told(call.store().find_bucket(target.bucket),
                    is_sure ? S3Code::no_such_bucket : S3Code::access_denied));
-  record::ObjectKey object{.bucket = bucket.id, .key = target.key};
-  const S3Code missing = call.missing(target.bucket, target.key);
-  auto finding = call.store().find(std::move(object));
-  LEAT_CO_TRY(store::Found found, told(co_await std::move(finding), missing));
-  if (!is_sure && !is_public(found.version)) co_return refuse(S3Code::access_denied);
-  LEAT_CO_DO(check_conditions(call, found.version));
-  co_return CopySource{.target = std::move(target), .found = std::move(found)};
+  VersionOf name{
+      .bucket_name = target.bucket, .bucket = bucket, .key = target.key, .version = source.version};
+  auto found = co_await find_object(call, std::move(name));
+  if (!found && found.error().code == S3Code::method_not_allowed) {
+    co_return refuse(S3Code::invalid_request,
+                     "The source of a copy request may not specifically refer to a delete marker "
+                     "by version id.");
+  }
+  if (!found) co_return std::unexpected(std::move(found).error());
+  if (!is_sure && !is_public(found->version)) co_return refuse(S3Code::access_denied);
+  LEAT_CO_DO(check_conditions(call, found->version));
+  co_return CopySource{.target = std::move(target),
+                       .bucket = std::move(bucket),
+                       .is_version = source.version.has_value(),
+                       .found = std::move(*found)};
 }
 
 S3Result<std::optional<hash::ChecksumAlgorithm>> algorithm_in(const Call& call,

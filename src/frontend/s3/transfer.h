@@ -26,10 +26,12 @@ S3Task<CopyDigests> copy_into(store::ShardStore& store, const store::Found& from
                               hash::ChecksumAlgorithm algorithm);
 
 // The object that x-amz-copy-source names: found, its conditions hold, and the caller may read it.
-// Errors: InvalidArgument, NotImplemented (versions), AccessDenied, NoSuchBucket, NoSuchKey,
-// PreconditionFailed.
+// Errors: InvalidArgument, AccessDenied, NoSuchBucket, NoSuchKey, NoSuchVersion, InvalidRequest (a
+// delete marker), PreconditionFailed.
 struct CopySource {
   Target target{};
+  record::Bucket bucket{};
+  bool is_version = false;  // one that was asked for by its name
   store::Found found{};
 };
 S3Task<CopySource> find_copy_source(Call& call);

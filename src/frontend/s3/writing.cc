@@ -6,6 +6,7 @@
 #include "s3/attributes.h"
 #include "s3/configuration.h"
 #include "s3/transfer.h"
+#include "s3/versions.h"
 #include "xml/writer.h"
 
 namespace leat::s3 {
@@ -90,6 +91,7 @@ Answer put_object(Call& call) {
   Response response(200);
   response.add_checked(fmt::format("ETag: \"{}\"\r\n", version->etag));
   LEAT_CO_DO(add_checksum(response, version->attributes));
+  add_version_id(response, call.bucket, *version);
   add_expiration(call, *version, response);
   co_return response;
 }
@@ -101,7 +103,8 @@ Answer copy_object(Call& call) {
   const record::Version& original = source.found.version;
   const bool changes =
       metadata == Directive::replace || call.field("x-amz-tagging-directive") == "REPLACE" || asked;
-  if (source.target == call.target && !changes) {
+  // An old version that is copied onto its object becomes the newest one.
+  if (source.target == call.target && !source.is_version && !changes) {
     co_return refuse(S3Code::invalid_request,
                      "This copy request is illegal because it is trying to copy an object to "
                      "itself without changing the object's metadata, storage class, website "
@@ -143,6 +146,8 @@ Answer copy_object(Call& call) {
   xml.element(fmt::format("Checksum{}", hash::word_of(algorithm)), digests.checksum.base64());
   xml.close();
   Response response = xml_answer(200, std::move(body));
+  add_version_id(response, call.bucket, *version);
+  add_version_id(response, source.bucket, original, "x-amz-copy-source-version-id");
   add_expiration(call, *version, response);
   co_return response;
 }

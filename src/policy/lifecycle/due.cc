@@ -54,6 +54,23 @@ std::optional<Expiry> abort_of(std::span<const Rule> rules, std::string_view key
   return best;
 }
 
+std::optional<Expiry> expiry_of(std::span<const Rule> rules, const PastVersion& version,
+                                std::int64_t day_ms) {
+  std::optional<Expiry> best;
+  for (const Rule& rule : rules) {
+    if (!rule.is_enabled || !rule.noncurrent_days || !fits(rule.filter, version.object)) continue;
+    if (version.newer < rule.newer_noncurrent.value_or(0)) continue;
+    take_earlier(best, midnight_after(version.replaced_ms, *rule.noncurrent_days, day_ms), rule);
+  }
+  return best;
+}
+
+bool removes_lonely_marker(std::span<const Rule> rules, std::string_view key) {
+  return std::ranges::any_of(rules, [key](const Rule& rule) {
+    return rule.is_enabled && rule.removes_lonely_markers && fits(rule.filter, {.key = key});
+  });
+}
+
 std::string common_prefix(std::span<const Rule> rules) {
   std::optional<std::string> common;
   for (const Rule& rule : rules) {

@@ -49,7 +49,7 @@ struct Rule {
   bool removes_lonely_markers = false;              // ExpiredObjectDeleteMarker
   bool operator==(const Rule&) const = default;
 
-  bool needs_versions() const { return noncurrent_days || removes_lonely_markers; }
+  bool is_about_versions() const { return noncurrent_days || removes_lonely_markers; }
 };
 
 // Errors: MalformedXML, InvalidArgument, InvalidRequest, NotImplemented (transitions).
@@ -75,6 +75,17 @@ std::optional<Expiry> expiry_of(std::span<const Rule> rules, const Object& objec
 // The same of an upload that was begun and not completed.
 std::optional<Expiry> abort_of(std::span<const Rule> rules, std::string_view key,
                                std::int64_t begun_ms, std::int64_t day_ms);
+
+// A version that is no longer current.
+struct PastVersion {
+  Object object{};
+  std::int64_t replaced_ms = 0;  // when the next one was made
+  std::uint64_t newer = 0;       // how many of the key are younger, without the current one
+};
+std::optional<Expiry> expiry_of(std::span<const Rule> rules, const PastVersion& version,
+                                std::int64_t day_ms);
+// A delete marker goes when nothing else is left of its key.
+bool removes_lonely_marker(std::span<const Rule> rules, std::string_view key);
 
 // What all keys that a rule in force expires begin with.
 std::string common_prefix(std::span<const Rule> rules);

@@ -45,8 +45,8 @@ TEST(Lifecycle, IsWrittenAsItWasUnderstood) {
   EXPECT_EQ(rules[0].id, "a");
   EXPECT_EQ(rules[1].id, "rule-1") << "a rule without a name gets one";
   EXPECT_EQ(rules[2].expire_at_ms, 1798761600000);
-  EXPECT_FALSE(rules[2].needs_versions());
-  EXPECT_TRUE(rules[3].needs_versions());
+  EXPECT_FALSE(rules[2].is_about_versions());
+  EXPECT_TRUE(rules[3].is_about_versions());
   EXPECT_EQ(rules[3].newer_noncurrent, 2U);
   EXPECT_EQ(parsed(write_lifecycle(rules)), rules);
 }
@@ -150,6 +150,36 @@ TEST(Lifecycle, RulesThatMakeNoSenseAreRefused) {
   for (int i = 0; i < 1001; ++i)
     many += rule(kDays);
   EXPECT_EQ(refusal(many), "MalformedXML");
+}
+
+TEST(Lifecycle, AVersionGoesSoLongAfterItWasReplaced) {
+  const Rule rule{.id = "old",
+                  .is_enabled = true,
+                  .filter = {.prefix = "a/"},
+                  .noncurrent_days = 2,
+                  .newer_noncurrent = 1};
+  const std::vector<Rule> rules{rule};
+  PastVersion version{.object = {.key = "a/k"}, .replaced_ms = 5 * kDayMs, .newer = 1};
+  const auto due = expiry_of(rules, version, kDayMs);
+  ASSERT_TRUE(due);
+  EXPECT_EQ(due->at_ms, 7 * kDayMs);
+  EXPECT_EQ(due->rule, "old");
+  version.newer = 0;
+  EXPECT_FALSE(expiry_of(rules, version, kDayMs)) << "so many are kept all the same";
+  version.newer = 1;
+  version.object.key = "b/k";
+  EXPECT_FALSE(expiry_of(rules, version, kDayMs));
+  std::vector<Rule> off = rules;
+  off[0].is_enabled = false;
+  version.object.key = "a/k";
+  EXPECT_FALSE(expiry_of(off, version, kDayMs));
+}
+
+TEST(Lifecycle, LonelyMarkersGoWhereARuleSaysSo) {
+  const Rule rule{.is_enabled = true, .filter = {.prefix = "a/"}, .removes_lonely_markers = true};
+  const std::vector<Rule> rules{rule};
+  EXPECT_TRUE(removes_lonely_marker(rules, "a/k"));
+  EXPECT_FALSE(removes_lonely_marker(rules, "b/k"));
 }
 
 }  // namespace

@@ -136,5 +136,27 @@ TEST(ObjectTags, WhatCannotBeReadFitsNoRule) {
             (std::vector<lifecycle::Tag>{{"a", "1"}, {"b", ""}}));
 }
 
+TEST_F(ExpiryTest, OldVersionsAndLonelyMarkersGo) {
+  const auto keep = [](record::Bucket& bucket) { bucket.versioning = record::Versioning::on; };
+  ASSERT_TRUE(rig_.run(rig_.store().change_bucket(bucket_, keep)));
+  set_rules(rule("",
+                 "<Expiration><ExpiredObjectDeleteMarker>true</ExpiredObjectDeleteMarker>"
+                 "</Expiration><NoncurrentVersionExpiration><NoncurrentDays>1</NoncurrentDays>"
+                 "<NewerNoncurrentVersions>1</NewerNoncurrentVersions>"
+                 "</NoncurrentVersionExpiration>"));
+  for (int i = 0; i < 300; ++i)  // more than a page
+    put("many");
+  put("deleted");
+  ASSERT_TRUE(rig_.run(rig_.store().remove(key("deleted"), {})));
+  ASSERT_TRUE(rig_.run(rig_.store().remove(key("lonely"), {})));
+  const auto kept = [this] { return rig_.run(rig_.store().counts(bucket_))->kept_versions; };
+  EXPECT_EQ(sweep().versions, 1U) << "the lonely marker alone: the rest is too young";
+  world_.run_for(3 * kDay);
+  EXPECT_EQ(sweep().versions, 298U) << "but for the newest of those that were replaced";
+  EXPECT_TRUE(has("many"));
+  EXPECT_EQ(kept(), 3U) << "one of many, the marker and its version";
+  EXPECT_EQ(sweep().total(), 0U);
+}
+
 }  // namespace
 }  // namespace leat::expiry

@@ -1,6 +1,7 @@
 #include "expiry/sweeper.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "expiry/object_tags.h"
 
@@ -33,6 +34,8 @@ Sweeper::Sweeper(store::ShardStore& store, SweeperTools tools, SweeperOptions op
       looking_(tools.clock, options.looks_per_second),
       objects_(tools.metrics.counter("leat_lifecycle_expired_objects_total",
                                      "Objects that lifecycle rules removed.")),
+      versions_(tools.metrics.counter("leat_lifecycle_expired_versions_total",
+                                      "Old versions and markers that lifecycle rules removed.")),
       uploads_(tools.metrics.counter("leat_lifecycle_aborted_uploads_total",
                                      "Unfinished uploads that lifecycle rules aborted.")) {}
 
@@ -70,16 +73,18 @@ rt::Task<Swept> Sweeper::sweep() {
     if (rules_of(bucket) == nullptr || gate_.is_closing()) continue;
     Swept swept;
     const Status done = co_await sweep_bucket(bucket, swept);
-    if (swept.objects + swept.uploads > 0) {
-      tools_.logger.info(
-          "lifecycle rules removed what was due",
-          {{"bucket", bucket.name}, {"objects", swept.objects}, {"uploads", swept.uploads}});
+    if (swept.total() > 0) {
+      tools_.logger.info("lifecycle rules removed what was due", {{"bucket", bucket.name},
+                                                                  {"objects", swept.objects},
+                                                                  {"versions", swept.versions},
+                                                                  {"uploads", swept.uploads}});
     }
     if (!done) {
       tools_.logger.error("lifecycle rules could not be carried out",
                           {{"bucket", bucket.name}, {"error", done.error()}});
     }
     all.objects += swept.objects;
+    all.versions += swept.versions;
     all.uploads += swept.uploads;
   }
   co_return all;
@@ -102,7 +107,7 @@ rt::Task<void> Sweeper::sweep_bucket(const record::Bucket& bucket, Swept& swept)
   if (lifecycle::aborts_uploads(*rules)) {
     LEAT_CO_DO(co_await sweep_uploads(bucket, *rules, swept));
   }
-  if (std::ranges::any_of(*rules, &lifecycle::Rule::needs_versions)) {
+  if (std::ranges::any_of(*rules, &lifecycle::Rule::is_about_versions)) {
     LEAT_CO_DO(co_await sweep_versions(bucket, *rules, swept));
   }
   co_return Status{};
@@ -144,7 +149,7 @@ rt::Task<void> Sweeper::remove(record::ObjectKey object, const record::Version& 
   volume::Precondition same{.version = version.id};
   tools_.logger.debug("an object expires", {{"key", object.key}});
   auto removing = store_.remove(std::move(object), std::move(same));
-  const Status removed = co_await std::move(removing);
+  const auto removed = co_await std::move(removing);
   if (!removed && !is_overtaken(removed.error())) co_return fail(removed.error());
   if (removed) {
     ++swept.objects;
@@ -173,12 +178,70 @@ rt::Task<void> Sweeper::sweep_uploads(const record::Bucket& bucket, const Rules&
   co_return Status{};
 }
 
-// The seam for versions: here NoncurrentVersionExpiration and ExpiredObjectDeleteMarker are to be
-// carried out, once the store lists versions. PUT of such rules is refused until then
-// (frontend/s3/configuration.cc), so a bucket that has them was written by a later Leat.
-rt::Task<void> Sweeper::sweep_versions(const record::Bucket& /*bucket*/, const Rules& /*rules*/,
-                                       Swept& /*swept*/) {
-  co_return fail(Errc::not_implemented, "rules about versions");
+rt::Task<void> Sweeper::sweep_versions(const record::Bucket& bucket, const Rules& rules,
+                                       Swept& swept) {
+  store::VersionsRequest request{.keys = {.bucket = bucket.id, .max = kPage}};
+  std::vector<store::VersionItem> history;  // of one key, as far as it was read
+  for (bool is_more = true; is_more && is_current(bucket);) {
+    LEAT_CO_TRY(auto page, co_await store_.list_versions(request));
+    LEAT_CO_DO(co_await looking_.spend(page.items.size()));
+    is_more = page.is_truncated && !page.items.empty();
+    if (is_more) {
+      request.keys.after = page.items.back().name;
+      request.after = store::name_of(*page.items.back().version);
+    }
+    for (store::VersionItem& item : page.items) {
+      if (!history.empty() && history.front().name != item.name) {
+        const record::ObjectKey object{.bucket = bucket.id, .key = history.front().name};
+        LEAT_CO_DO(co_await sweep_history(object, rules, std::exchange(history, {}), swept));
+      }
+      history.push_back(std::move(item));
+    }
+    LEAT_CO_DO(co_await rt::yield());
+  }
+  if (history.empty() || !is_current(bucket)) co_return Status{};
+  const record::ObjectKey object{.bucket = bucket.id, .key = history.front().name};
+  co_return co_await sweep_history(object, rules, std::move(history), swept);
+}
+
+rt::Task<void> Sweeper::sweep_history(const record::ObjectKey& object, const Rules& rules,
+                                      std::vector<store::VersionItem> versions, Swept& swept) {
+  if (versions.size() == 1) {
+    const record::Version& only = *versions.front().version;
+    if (!only.is_marker || !lifecycle::removes_lonely_marker(rules, object.key)) {
+      co_return Status{};
+    }
+    co_return co_await remove_version(object, only, swept);
+  }
+  // From the oldest on, so that none is shown again because a younger one went.
+  for (std::size_t i = versions.size() - 1; i > 0; --i) {
+    if (gate_.is_closing()) co_return Status{};
+    const record::Version& version = *versions[i].version;
+    const auto tags = tags_of(version.attributes);
+    const lifecycle::PastVersion past{.object = {.key = object.key,
+                                                 .size_bytes = version.size_bytes,
+                                                 .modified_ms = version.modified_ms,
+                                                 .tags = tags},
+                                      .replaced_ms = versions[i - 1].version->modified_ms,
+                                      .newer = i - 1};
+    const auto due = lifecycle::expiry_of(rules, past, day_ms());
+    if (!due || due->at_ms > store_.now_ms()) continue;
+    LEAT_CO_DO(co_await remove_version(object, version, swept));
+  }
+  co_return Status{};
+}
+
+rt::Task<void> Sweeper::remove_version(const record::ObjectKey& object,
+                                       const record::Version& version, Swept& swept) {
+  tools_.logger.debug("a version expires", {{"key", object.key}});
+  auto removing = store_.remove_version(object, store::name_of(version), /*must_be_past=*/true);
+  const auto removed = co_await std::move(removing);
+  if (!removed && !is_overtaken(removed.error())) co_return fail(removed.error());
+  if (removed) {
+    ++swept.versions;
+    versions_.add(1);
+  }
+  co_return co_await looking_.spend(kRemovalLooks);
 }
 
 }  // namespace leat::expiry

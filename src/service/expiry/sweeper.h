@@ -37,7 +37,9 @@ struct SweeperTools {
 // What a sweep removed.
 struct Swept {
   std::uint64_t objects = 0;
+  std::uint64_t versions = 0;  // that were not current, and delete markers
   std::uint64_t uploads = 0;
+  std::uint64_t total() const { return objects + versions + uploads; }
 };
 
 class Sweeper {
@@ -60,6 +62,11 @@ class Sweeper {
   rt::Task<void> sweep_objects(const record::Bucket& bucket, const Rules& rules, Swept& swept);
   rt::Task<void> sweep_uploads(const record::Bucket& bucket, const Rules& rules, Swept& swept);
   rt::Task<void> sweep_versions(const record::Bucket& bucket, const Rules& rules, Swept& swept);
+  // All versions of a key, the newest first.
+  rt::Task<void> sweep_history(const record::ObjectKey& object, const Rules& rules,
+                               std::vector<store::VersionItem> versions, Swept& swept);
+  rt::Task<void> remove_version(const record::ObjectKey& object, const record::Version& version,
+                                Swept& swept);
   rt::Task<void> remove(record::ObjectKey object, const record::Version& version, Swept& swept);
   // Whether to go on with a bucket: it has the same rules still, and nobody stops us.
   bool is_current(const record::Bucket& bucket) const;
@@ -71,6 +78,7 @@ class Sweeper {
   volume::Throttle looking_;
   rt::Gate gate_;
   metrics::Counter& objects_;
+  metrics::Counter& versions_;
   metrics::Counter& uploads_;
 };
 
