@@ -54,8 +54,9 @@ void set_checksum(Attributes& attributes, const hash::ChecksumValue& value);
 
 // Errors: InvalidArgument for bytes that would split the head.
 S3Status add_field(http::Response& response, std::string_view name, std::string_view value);
-// What GET and HEAD show of an object, but for its content type.
-S3Status add_metadata(http::Response& response, const Attributes& attributes);
+// What GET and HEAD show of an object, but for its content type; how many tags it has only to whom
+// may read them.
+S3Status add_metadata(const Call& call, http::Response& response, const Attributes& attributes);
 S3Status add_checksum(http::Response& response, const Attributes& attributes);
 
 }  // namespace leat::s3
