@@ -168,7 +168,7 @@ class S3fs(TreeClient):
     def mount(self, bucket):
         """The folder where the bucket is, until unmount()."""
         where = self.folder / f"mount-{bucket}"
-        where.mkdir()
+        where.mkdir(exist_ok=True)
         passwords, log = self.folder / "s3fs-passwd", self.folder / "s3fs.log"
         passwords.touch(0o600)
         passwords.write_text(":".join(self.node.key))

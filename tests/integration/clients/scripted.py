@@ -56,6 +56,8 @@ class ScriptedClient(S3Client):
             pass  # the answer is empty, then
         ready, _, _ = select.select([self.process.stdout], [], [], CLIENT_SECONDS)
         line = self.process.stdout.readline() if ready else b""
+        if not line:
+            self.process.kill()  # a late answer would be taken for the next one
         told = json.loads(line or b"{}")
         if "done" not in told:
             self.said.seek(0)
