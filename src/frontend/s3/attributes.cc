@@ -138,6 +138,10 @@ S3Result<std::vector<Tag>> decode_tags(std::string_view text) {
 S3Result<std::optional<std::string>> tagging_in(const Call& call) {
   const auto text = call.field(kTagging);
   if (!text) return std::optional<std::string>();
+  // A policy that denies tagging denies it here as well.
+  if (!call.may(access::Action::put_object_tagging, call.target.bucket, call.target.key)) {
+    return refuse(S3Code::access_denied);
+  }
   LEAT_TRY(const auto tags, decode_tags(*text));
   LEAT_DO(check_tags(tags));
   return std::optional(encode_tags(tags));
@@ -163,12 +167,14 @@ S3Status add_field(http::Response& response, std::string_view name, std::string_
   return refuse(S3Code::invalid_argument, fmt::format("The value of {} is not valid.", name));
 }
 
-S3Status add_metadata(http::Response& response, const Attributes& attributes) {
+S3Status add_metadata(const Call& call, http::Response& response, const Attributes& attributes) {
   for (const record::Attribute& one : attributes) {
     if (one.name == kContentType || !is_metadata(one.name)) continue;
     LEAT_DO(add_field(response, one.name, one.value));
   }
-  if (const auto tags = find_attribute(attributes, kTagging); tags && !tags->empty()) {
+  const auto tags = find_attribute(attributes, kTagging);
+  if (tags && !tags->empty() &&
+      call.may(access::Action::get_object_tagging, call.target.bucket, call.target.key)) {
     const auto count = std::ranges::count(*tags, '&') + 1;
     response.add_checked(fmt::format("x-amz-tagging-count: {}\r\n", count));
   }

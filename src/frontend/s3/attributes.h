@@ -33,8 +33,8 @@ std::optional<std::string_view> find_attribute(const Attributes& attributes, std
 S3Result<Attributes> metadata_in(const Call& call);
 bool is_metadata(std::string_view name);
 
-// The tags of the header x-amz-tagging, checked; nothing without it. Errors: InvalidTag,
-// InvalidArgument, BadRequest (too many).
+// The tags of the header x-amz-tagging, checked; nothing without it. Errors: AccessDenied,
+// InvalidTag, InvalidArgument, BadRequest (too many).
 S3Result<std::optional<std::string>> tagging_in(const Call& call);
 struct Tag {
   std::string key{};
@@ -54,8 +54,9 @@ void set_checksum(Attributes& attributes, const hash::ChecksumValue& value);
 
 // Errors: InvalidArgument for bytes that would split the head.
 S3Status add_field(http::Response& response, std::string_view name, std::string_view value);
-// What GET and HEAD show of an object, but for its content type.
-S3Status add_metadata(http::Response& response, const Attributes& attributes);
+// What GET and HEAD show of an object, but for its content type; how many tags it has only to whom
+// may read them.
+S3Status add_metadata(const Call& call, http::Response& response, const Attributes& attributes);
 S3Status add_checksum(http::Response& response, const Attributes& attributes);
 
 }  // namespace leat::s3

@@ -106,7 +106,7 @@ S3Result<http::ReadAnswer> answer_found(const Call& call, const record::Version&
   if (call.query("partNumber")) {
     LEAT_TRY(answer, answer_part(call, std::move(answer), version));
   }
-  LEAT_DO(add_metadata(answer.response, attributes));
+  LEAT_DO(add_metadata(call, answer.response, attributes));
   const bool wants_checksum =
       http1::equals_ignore_case(call.field("x-amz-checksum-mode").value_or(""), "enabled");
   // A part of the bytes has another checksum than the whole.

@@ -253,6 +253,74 @@ TEST_F(PermissionTest, OnlyWhoAdministersABucketMayChangeItsConfiguration) {
   EXPECT_EQ(code(ask_as(admin, "GET", "/photos/k")), denied_) << "to administer is not to read";
 }
 
+TEST_F(PermissionTest, Abuse44AVersionTakesTheRightToVersions) {
+  ASSERT_EQ(ask("PUT", "/photos?versioning", {},
+                "<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>")
+                .status,
+            200);
+  const std::string version = put("k", "1").field("x-amz-version-id");
+  ASSERT_EQ(put("k", "2").status, 200);
+  const sigv4::Signer alice =
+      key_with({{.bucket = "photos", .rights = {Right::read, Right::write, Right::list}}});
+  const std::string one = "/photos/k?versionId=" + version;
+  EXPECT_EQ(ask_as(alice, "GET", one).body, "1");
+  ASSERT_EQ(set_policy(statement("Deny", aws(alice),
+                                 R"("s3:GetObjectVersion","s3:DeleteObjectVersion",)"
+                                 R"("s3:ListBucketVersions","s3:GetObjectVersionTagging",)"
+                                 R"("s3:PutObjectVersionTagging","s3:GetObjectVersionAcl")",
+                                 all_))
+                .status,
+            204);
+  EXPECT_EQ(ask_as(alice, "GET", "/photos/k").body, "2");
+  for (const std::string& target :
+       {one, one + "&tagging", one + "&acl", std::string("/photos?versions")})
+    EXPECT_EQ(code(ask_as(alice, "GET", target)), denied_) << target;
+  EXPECT_EQ(ask_as(alice, "HEAD", one).status, 403);
+  EXPECT_EQ(code(ask_as(alice, "DELETE", one)), denied_);
+  EXPECT_EQ(code(ask_as(alice, "PUT", one + "&tagging", {}, "<Tagging><TagSet/></Tagging>")),
+            denied_);
+  const std::string source = "photos/k?versionId=" + version;
+  EXPECT_EQ(code(ask_as(alice, "PUT", "/photos/copy", {{"x-amz-copy-source", source}})), denied_);
+  const std::string upload = element(ask_as(alice, "POST", "/photos/m?uploads"), "UploadId");
+  EXPECT_EQ(code(ask_as(alice, "PUT", "/photos/m?partNumber=1&uploadId=" + upload,
+                        {{"x-amz-copy-source", source}})),
+            denied_);
+  const Reply many = ask_as(
+      alice, "POST", "/photos?delete", {},
+      "<Delete><Object><Key>k</Key><VersionId>" + version + "</VersionId></Object></Delete>");
+  EXPECT_EQ(element(many, "Code"), "AccessDenied");
+  EXPECT_EQ(ask("GET", one).body, "1");
+  EXPECT_EQ(ask_as(alice, "DELETE", "/photos/k").status, 204) << "a marker is no removal";
+}
+
+TEST_F(PermissionTest, TagsAreDeniedHoweverTheyCome) {
+  ASSERT_EQ(put("tagged", "1", {{"x-amz-tagging", "a=1"}}).status, 200);
+  ASSERT_EQ(put("plain", "1").status, 200);
+  const sigv4::Signer alice =
+      key_with({{.bucket = "photos", .rights = {Right::read, Right::write}}});
+  const auto copy = [&](const std::string& from, Fields fields) {
+    fields.push_back({"x-amz-copy-source", "photos/" + from});
+    return code(ask_as(alice, "PUT", "/photos/copy", fields));
+  };
+  EXPECT_EQ(copy("tagged", {}), "200 (none)");
+  ASSERT_EQ(set_policy(statement("Deny", aws(alice), R"("s3:PutObjectTagging")", objects_)).status,
+            204);
+  const Fields tags = {{"x-amz-tagging", "a=1"}};
+  EXPECT_EQ(code(ask_as(alice, "PUT", "/photos/k", tags, "x")), denied_);
+  EXPECT_EQ(code(ask_as(alice, "POST", "/photos/k?uploads", tags)), denied_);
+  EXPECT_EQ(copy("tagged", {}), denied_);
+  EXPECT_EQ(copy("plain", {{"x-amz-tagging-directive", "REPLACE"}, tags[0]}), denied_);
+  EXPECT_EQ(copy("plain", {}), "200 (none)");
+  EXPECT_EQ(copy("tagged", {{"x-amz-tagging-directive", "REPLACE"}}), "200 (none)");
+  EXPECT_EQ(ask_as(alice, "PUT", "/photos/k", {}, "x").status, 200);
+  ASSERT_EQ(set_policy(statement("Deny", aws(alice), R"("s3:GetObjectTagging")", objects_)).status,
+            204);
+  EXPECT_EQ(copy("tagged", {}), denied_) << "a copy would show them";
+  EXPECT_EQ(ask_as(alice, "GET", "/photos/tagged").field("x-amz-tagging-count"), "(none)");
+  EXPECT_EQ(ask("GET", "/photos/tagged").field("x-amz-tagging-count"), "1");
+  EXPECT_EQ(copy("plain", {}), "200 (none)");
+}
+
 // ACLs.
 
 TEST_F(PermissionTest, APublicObjectIsReadByEverybodyAndAPrivateOneIsNot) {

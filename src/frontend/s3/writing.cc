@@ -45,6 +45,21 @@ S3Result<Attributes> attributes_of_copy(const Call& call, const Attributes& sour
   return attributes;
 }
 
+// Tags that a copy takes along are read there and written here.
+S3Status check_tags_of_copy(const Call& call, const CopySource& source,
+                            const Attributes& attributes) {
+  if (!find_attribute(attributes, kTagging)) return {};
+  const access::Action reading = source.is_version ? access::Action::get_object_version_tagging
+                                                   : access::Action::get_object_tagging;
+  const bool may_read = call.field("x-amz-tagging-directive") == "REPLACE" ||
+                        call.may(reading, source.target.bucket, source.target.key);
+  const Target& target = call.target;
+  if (may_read && call.may(access::Action::put_object_tagging, target.bucket, target.key)) {
+    return {};
+  }
+  return refuse(S3Code::access_denied);
+}
+
 }  // namespace
 
 Answer put_object(Call& call) {
@@ -105,6 +120,7 @@ Answer copy_object(Call& call) {
   }
   store::PutDetails details;
   LEAT_CO_TRY(details.attributes, attributes_of_copy(call, original.attributes, metadata));
+  LEAT_CO_DO(check_tags_of_copy(call, source, details.attributes));
   LEAT_CO_DO(note_acl(call, details.attributes));
   LEAT_CO_TRY(details.precondition, precondition_of(call));
   const volume::Precondition precondition = details.precondition;

@@ -25,7 +25,8 @@ constexpr std::array kRightFlags = {
     ValueFlag{"--read", "WHERE", "Reading objects: BUCKET, BUCKET/PREFIX or *. May be repeated."},
     ValueFlag{"--write", "WHERE", "Making, replacing and removing objects."},
     ValueFlag{"--list", "WHERE", "Names of objects."},
-    ValueFlag{"--admin", "BUCKET", "Making and removing buckets."},
+    ValueFlag{"--admin", "BUCKET",
+              "Making, configuring and removing buckets; making objects public."},
     ValueFlag{"--expires", "TIME", "From now on, such as 90d; without it the key stays good."},
 };
 

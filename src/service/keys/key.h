@@ -19,7 +19,7 @@ enum class Right : std::uint8_t {
   read,   // the bytes, metadata and tags of objects
   write,  // making, replacing and removing objects, and uploads of them
   list,   // names
-  admin,  // making and removing buckets
+  admin,  // making, configuring and removing buckets; making objects public
 };
 constexpr Right kRights[] = {Right::read, Right::write, Right::list, Right::admin};
 std::string_view name_of(Right right);
