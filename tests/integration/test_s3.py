@@ -281,8 +281,8 @@ def test_buckets(node, bucket):
 
 def test_what_is_not_there_yet_says_so_and_touches_nothing(bucket):
     bucket.put("k", b"hello")
-    calls = [(bucket.client.get_bucket_versioning, {}),
-             (bucket.client.list_object_versions, {}),
+    calls = [(bucket.client.get_bucket_website, {}),
+             (bucket.client.get_object_retention, {"Key": "k"}),
              (bucket.client.put_object, {"Key": "k", "Body": b"", "ACL": "public-read-write"}),
              (bucket.client.put_object, {"Key": "k", "Body": b"", "StorageClass": "GLACIER"}),
              (bucket.client.put_object, {"Key": "k", "ServerSideEncryption": "AES256"})]
