@@ -4,43 +4,46 @@ ARGS ?=
 T ?= 60
 
 .DEFAULT_GOAL := build
-.PHONY: build run test check bench fuzz soak debug fmt tidy install setup clean help
+.PHONY: build run test check bench fuzz soak debug fmt tidy install setup packages clean help
 
-build: setup ## build everything: clang 19, optimised, with symbols (build/dev)
+build: packages ## build everything: clang 19, optimised, with symbols (build/dev)
 	tools/build.sh dev
 
-run: setup ## build the release and serve build/run-data until ^C; options: ARGS="…"
+run: packages ## build the release and serve build/run-data until ^C; options: ARGS="…"
 	@exec tools/run.sh $(ARGS)
 
 test: setup ## all tests: check, both compilers, sanitizers, fuzzers, real processes
 	@tools/test.sh
 
-check: setup ## what every commit must pass, in under two minutes
+check: packages ## what every commit must pass, in under two minutes
 	@tools/check.sh
 
-bench: setup ## list the benchmarks, or run one: make bench ARGS="http_get --quick"
+bench: packages ## list the benchmarks, or run one: make bench ARGS="http_get --quick"
 	@benchmarks/run $(or $(ARGS),--list)
 
-fuzz: setup ## run the fuzzers for T seconds each (default 60), or some: ARGS="name…"
+fuzz: packages ## run the fuzzers for T seconds each (default 60), or some: ARGS="name…"
 	@tools/fuzz.sh $(T) $(ARGS)
 
-soak: setup ## ten minutes of mixed load under each sanitizer, every fault, 200 000 model sequences
+soak: setup ## ten minutes of load under each sanitizer, every fault, 5 GiB by S3, long model runs
 	@tools/soak.sh
 
-debug: setup ## build with the address and undefined-behaviour sanitizers (build/asan)
+debug: packages ## build with the address and undefined-behaviour sanitizers (build/asan)
 	tools/build.sh asan
 
-fmt: setup ## format all C++ files
+fmt: packages ## format all C++ files
 	@tools/format.sh
 
-tidy: setup ## clang-tidy on all files; check looks at changed ones only
+tidy: packages ## clang-tidy on all files; check looks at changed ones only
 	@tools/build.sh dev && tools/tidy.sh --all
 
-install: setup ## install the release under PREFIX (default /usr/local)
+install: packages ## install the release under PREFIX (default /usr/local)
 	tools/build.sh release
 	cmake --install build/release --prefix $(PREFIX)
 
-setup: ## install the Debian packages that are missing
+setup: packages ## install what is missing: Debian packages, and S3 clients for the tests
+	@tools/setup_clients.sh
+
+packages:
 	@tools/setup.sh
 
 clean: ## remove all builds

@@ -13,6 +13,10 @@ command -v dpkg-query >/dev/null || die "this is not a Debian system; Leat is bu
   "Install the equivalents of tools/packages.txt by hand and call cmake --preset dev."
 
 mapfile -t wanted < <(sed -e 's/#.*//' -e 's/[[:space:]]//g' -e '/^$/d' tools/packages.txt)
+# Debian's npm cannot stand beside a nodejs of other origin, which brings its own.
+if command -v npm >/dev/null; then
+  mapfile -t wanted < <(printf '%s\n' "${wanted[@]}" | grep -vxF npm)
+fi
 installed=$(dpkg-query --show --showformat '${Package} ${db:Status-Status}\n' "${wanted[@]}" \
   2>/dev/null | sed -n 's/ installed$//p' || true)
 mapfile -t missing < <(printf '%s\n' "${wanted[@]}" | grep -vxF "$installed" || true)

@@ -26,6 +26,7 @@ PER_KIND = {
     "IDENTITY": "index/IDENTITY",
     "identity": "leat-disk",
     "copy of the identity": "leat-disk.copy",
+    "members": "leat-members",
 }
 
 

@@ -5,8 +5,6 @@ and a failed sync is the end of that disk until a new start (docs/adr/0007-durab
 import re
 import shutil
 
-import pytest
-
 from node import COUNTABLE, Node
 from oracle import Wrong
 from store_client import Gone

@@ -1,11 +1,13 @@
 """Fixtures of the integration tests: servers that are stopped, and checked, when a test ends."""
 
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent / "support"), str(HERE / "clients")]
 
 from leat_process import binary, stopping_starter  # noqa: E402
 
@@ -26,3 +28,18 @@ def start():
 def start_for_module():
     """As start(), for servers that all tests of a file share."""
     yield from stopping_starter()
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Which S3 clients were there, in which versions, and how each of them did."""
+    counts = {}
+    for outcome in ("passed", "failed", "skipped"):
+        for report in terminalreporter.stats.get(outcome, []):
+            for name, value in getattr(report, "user_properties", []):
+                if name == "s3 client" and (report.when == "call" or outcome != "passed"):
+                    counts.setdefault(value, Counter())[outcome] += 1
+    if counts:
+        terminalreporter.section("S3 clients")
+    for client, outcomes in sorted(counts.items()):
+        said = ", ".join(f"{count} {outcome}" for outcome, count in outcomes.items())
+        terminalreporter.line(f"{client}: {said}")

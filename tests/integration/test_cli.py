@@ -3,12 +3,15 @@
 import json
 import pty
 import os
+import subprocess
 
 import pytest
 
 from leat_process import binary, clean_environment, run_leat, wait_until
 
-COMMANDS = ["serve", "share", "config", "version", "help"]
+COMMANDS = ["put", "get", "cat", "ls", "stat", "du", "cp", "mv", "sync", "rm", "mb", "rb", "bucket",
+            "serve", "disk", "key", "env", "fsck", "share", "config", "completion", "version",
+            "help"]
 
 
 def usage_error(*arguments, **options):
@@ -198,3 +201,42 @@ def test_all_errors_are_told_at_once(tmp_path):
     assert len(lines) == 4
     for part in ("coers", "http.fields_max", "LEAT_LOG", "--io-threads"):
         assert part in text
+
+
+def completed(*words):
+    """What the bash completion offers when the last of these words is being typed."""
+    script = ('source <("$0" completion bash); leat() { command "$0" "$@"; }; '
+              'COMP_WORDS=("leat" "$@"); COMP_CWORD=$#; _leat; printf "%s\\n" "${COMPREPLY[@]}"')
+    script = script.replace('command "$0"', f'"{binary()}"')
+    ended = subprocess.run(["bash", "-c", script, str(binary()), *words], text=True,
+                           env=clean_environment(HOME="/nonexistent"), capture_output=True)
+    assert ended.returncode == 0, ended
+    return [line.strip() for line in ended.stdout.splitlines()]
+
+
+def test_bash_completes_commands_flags_and_words():
+    assert completed("ser") == ["serve"]
+    assert {"put", "get", "ls", "sync"} <= set(completed(""))
+    assert not [name for name in completed("") if name.startswith("_")]
+    assert completed("put", "--dry") == ["--dry-run"]
+    assert {"--endpoint", "--json", "--profile"} <= set(completed("ls", "--"))
+    assert completed("key", "re") == ["revoke"]
+    assert completed("put", "./x") == [""], "files are left to the shell"
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_is_printed_for_each_shell(shell):
+    ended = run_leat("completion", shell)
+    assert ended.returncode == 0 and "leat __complete" in ended.stdout
+    assert usage_error("completion", "tcsh")[0].endswith("expected bash, zsh or fish")
+
+
+def test_the_man_page_has_every_command():
+    page = run_leat("__man").stdout
+    assert page.startswith(".TH LEAT 1")
+    for command in ("put", "sync", "serve", "completion"):
+        assert f"\n.SS leat {command}\n" in page
+    assert "__complete" not in page
+    # Nothing but what is meant is a request of troff.
+    requests = {line.split()[0] for line in page.splitlines() if line.startswith(".")}
+    assert requests <= {".TH", ".SH", ".SS", ".B", ".PP", ".nf", ".fi"}

@@ -4,25 +4,22 @@ Only with --io psync: strace does not see what io_uring does.
 """
 
 import re
-import shutil
 import subprocess
 
 import pytest
 
-from leat_process import wait_until
+from leat_process import need, wait_until
 
 STRACE = ["strace", "-D", "-f", "-y", "-s", "40", "-e",
           "trace=fdatasync,fsync,renameat,renameat2,unlinkat,sendmsg"]
 
 
 def strace_works():
-    if shutil.which("strace") is None:
-        return False
-    tried = subprocess.run(["strace", "-o", "/dev/null", "true"], capture_output=True)
+    tried = subprocess.run([need("strace"), "-o", "/dev/null", "true"], capture_output=True)
     return tried.returncode == 0
 
 
-pytestmark = pytest.mark.skipif(not strace_works(), reason="strace is not usable here")
+pytestmark = pytest.mark.skipif(not strace_works(), reason="processes may not be traced here")
 
 
 def finished_calls(trace):

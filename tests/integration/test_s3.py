@@ -1,9 +1,11 @@
-"""The S3 API of `leat serve` as stock clients use it: boto3, aws and curl, on real disks."""
+"""The S3 API of `leat serve`, operation by operation, through boto3 on real disks.
+
+test_s3_clients.py runs all of this again with the newest boto3, and has all the other clients.
+"""
 
 import hashlib
 import json
 import os
-import shutil
 import stat
 import subprocess
 import threading
@@ -11,16 +13,14 @@ import urllib.error
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 
+import boto3
+import botocore
 import pytest
+from botocore.config import Config
 
 from file_content import content
-from leat_process import WAIT_SECONDS, clean_environment, run_leat
-
-boto3 = pytest.importorskip("boto3")
-import botocore  # noqa: E402
-from botocore.config import Config  # noqa: E402
-
-from s3_node import REGION, Bucket, Node, make_bucket, refused  # noqa: E402
+from leat_process import WAIT_SECONDS, run_leat
+from s3_node import REGION, Bucket, Node, make_bucket, refused
 
 MIB = 1 << 20
 
@@ -351,162 +351,6 @@ def test_buckets_as_hosts(start, tmp_path):
     botocore.auth.S3SigV4Auth(credentials, "s3", REGION).add_auth(signed)
     answer = server.ask("GET /_/v1/health", [f"{k}: {v}" for k, v in signed.headers.items()])
     assert (answer.status, answer.body) == (200, b"mine"), answer
-
-
-def test_curl_signs_too(node, bucket, tmp_path):
-    if shutil.which("curl") is None:
-        pytest.skip("no curl")
-    data = content(100_000)
-    (tmp_path / "cat.jpg").write_bytes(data)
-    base = ["curl", "-sS", "--aws-sigv4", f"aws:amz:{REGION}:s3", "--user", ":".join(node.key),
-            "-H", "x-amz-content-sha256: UNSIGNED-PAYLOAD"]
-    url = f"{node.url}/{bucket.name}/cats/tom.jpg"
-    subprocess.run([*base, "-f", "-T", tmp_path / "cat.jpg", url], check=True,
-                   timeout=WAIT_SECONDS)
-    got = subprocess.run([*base, "-f", url], check=True, capture_output=True, timeout=WAIT_SECONDS)
-    assert got.stdout == data and bucket.read("cats/tom.jpg") == data
-    refusal = subprocess.run([*base[:-2], url], check=True, capture_output=True,
-                             timeout=WAIT_SECONDS)
-    assert b"x-amz-content-sha256" in refusal.stdout, "the reason is in the answer"
-
-
-def test_aws_copies_folders(node, bucket, tmp_path):
-    if shutil.which("aws") is None:
-        pytest.skip("no aws")
-    tree = tmp_path / "tree"
-    for name, size in {"a.txt": 5, "sub/b c.bin": 100_000, "sub/big": 9 * MIB}.items():
-        (tree / name).parent.mkdir(parents=True, exist_ok=True)
-        (tree / name).write_bytes(content(size))
-
-    def aws(*words):
-        ended = subprocess.run(["aws", "--endpoint-url", node.url, "s3", *map(str, words)],
-                               env=node.environment(), capture_output=True, text=True, timeout=120)
-        assert ended.returncode == 0, ended
-        return ended.stdout
-
-    where = f"s3://{bucket.name}/x"
-    aws("cp", "--recursive", tree, where)
-    assert bucket.keys() == ["x/a.txt", "x/sub/b c.bin", "x/sub/big"]
-    aws("sync", where, tmp_path / "again")
-    for name in ("a.txt", "sub/b c.bin", "sub/big"):
-        assert (tmp_path / "again" / name).read_bytes() == (tree / name).read_bytes()
-    assert aws("sync", where, tmp_path / "again") == ""
-    aws("mv", f"{where}/a.txt", f"{where}/moved.txt")
-    aws("rm", "--recursive", where)
-    assert bucket.keys() == []
-
-
-def plain_environment():
-    """Without what the machine tells AWS's libraries."""
-    return {name: value for name, value in clean_environment().items()
-            if not name.startswith("AWS_")}
-
-
-def make_tree(folder):
-    sizes = {"a.txt": 5, "empty": 0, "sub/b c+.bin": 100_000, "sub/big": 18 * MIB}
-    for name, size in sizes.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(content(size))
-    return sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
-
-
-def test_rclone_syncs_folders(node, bucket, tmp_path):
-    if shutil.which("rclone") is None:
-        pytest.skip("no rclone")
-    names = make_tree(tmp_path / "tree")
-    access, secret = node.key
-    remote = (f":s3,provider=Other,access_key_id={access},secret_access_key={secret},"
-              f"region={REGION},endpoint='{node.url}':{bucket.name}/x")
-
-    def rclone(*words):
-        ended = subprocess.run(
-            ["rclone", "--config", os.devnull, "--retries", "1", "--s3-upload-cutoff", "8M",
-             "--s3-chunk-size", "8M", *map(str, words)],
-            env=plain_environment(), capture_output=True, text=True, timeout=120)
-        assert ended.returncode == 0, ended
-        return ended.stdout
-
-    rclone("sync", tmp_path / "tree", remote)
-    assert bucket.keys() == [f"x/{name}" for name in names]
-    rclone("check", tmp_path / "tree", remote)
-    os.utime(tmp_path / "tree" / "a.txt", (1e9, 1e9))
-    rclone("sync", tmp_path / "tree", remote)  # copies the object onto itself with another time
-    rclone("sync", remote, tmp_path / "again")
-    for name in names:
-        assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "tree" / name).read_bytes()
-    assert (tmp_path / "again" / "a.txt").stat().st_mtime == 1e9
-    rclone("purge", remote)
-    assert bucket.keys() == []
-
-
-def test_restic_backs_up_and_restores(node, bucket, tmp_path):
-    if shutil.which("restic") is None:
-        pytest.skip("no restic")
-    names = make_tree(tmp_path / "tree")
-    access, secret = node.key
-    environment = plain_environment() | {
-        "AWS_ACCESS_KEY_ID": access, "AWS_SECRET_ACCESS_KEY": secret, "RESTIC_PASSWORD": "secret",
-        "RESTIC_REPOSITORY": f"s3:{node.url}/{bucket.name}/backup",
-        "RESTIC_CACHE_DIR": str(tmp_path / "cache")}
-
-    def restic(*words):
-        ended = subprocess.run(["restic", *map(str, words)], cwd=tmp_path, env=environment,
-                               capture_output=True, text=True, timeout=120)
-        assert ended.returncode == 0, ended
-
-    restic("init")
-    restic("backup", "tree")
-    restic("check", "--read-data")
-    restic("restore", "latest", "--target", "again")
-    for name in names:
-        assert (tmp_path / "again" / "tree" / name).read_bytes() \
-            == (tmp_path / "tree" / name).read_bytes()
-
-
-def test_s3cmd_puts_and_gets(node, bucket, tmp_path):
-    if shutil.which("s3cmd") is None:
-        pytest.skip("no s3cmd")
-    names = make_tree(tmp_path / "tree")
-    access, secret = node.key
-    host = node.url.split("//")[1]
-
-    def s3cmd(*words):
-        ended = subprocess.run(
-            ["s3cmd", "--config", os.devnull, f"--access_key={access}", f"--secret_key={secret}",
-             f"--host={host}", f"--host-bucket={host}", "--no-ssl", "--region", REGION,
-             "--no-progress", *map(str, words)],
-            env=plain_environment(), capture_output=True, text=True, timeout=120)
-        assert ended.returncode == 0, ended
-        return ended.stdout
-
-    where = f"s3://{bucket.name}/x/"
-    s3cmd("sync", f"{tmp_path}/tree/", where)
-    assert bucket.keys() == [f"x/{name}" for name in names]
-    (tmp_path / "again").mkdir()
-    s3cmd("sync", where, f"{tmp_path}/again/")
-    for name in names:
-        assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "tree" / name).read_bytes()
-    s3cmd("cp", f"{where}a.txt", f"{where}copy")
-    assert bucket.read("x/copy") == content(5)
-    s3cmd("del", "--recursive", "--force", where)
-    assert bucket.keys() == []
-
-
-def test_uploads_through_tls(start, tmp_path):
-    """Newer clients frame their bodies otherwise there: chunks with a trailer."""
-    server = start("serve", tmp_path / "data", "--tls", "auto")
-    node = Node(server, tmp_path / "data")
-    access, secret = node.key
-    client = boto3.client("s3", endpoint_url=server.url, region_name=REGION, verify=False,
-                          aws_access_key_id=access, aws_secret_access_key=secret)
-    client.create_bucket(Bucket="photos", CreateBucketConfiguration={"LocationConstraint": REGION})
-    for size in (0, 5, 3 * MIB):
-        client.put_object(Bucket="photos", Key="k", Body=content(size))
-        assert client.get_object(Bucket="photos", Key="k")["Body"].read() == content(size)
-    (tmp_path / "up").write_bytes(content(17 * MIB))
-    client.upload_file(str(tmp_path / "up"), "photos", "big")
-    client.download_file("photos", "big", str(tmp_path / "down"))
-    assert (tmp_path / "down").read_bytes() == content(17 * MIB)
 
 
 def test_objects_survive_a_restart(start, tmp_path):

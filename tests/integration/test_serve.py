@@ -4,7 +4,6 @@ import json
 import os
 import pty
 import re
-import shutil
 import signal
 import socket
 import stat
@@ -12,7 +11,7 @@ import subprocess
 
 import pytest
 
-from leat_process import LeatProcess, run_leat, wait_until
+from leat_process import LeatProcess, need, run_leat, wait_until
 
 
 @pytest.fixture
@@ -286,9 +285,7 @@ def test_the_token_is_in_no_output(start, tmp_path, flags):
 
 
 def test_curl_understands_it(server):
-    if shutil.which("curl") is None:
-        pytest.skip("no curl")
-    ended = subprocess.run(["curl", "-sSf", f"{server.url}/_/v1/health"], capture_output=True,
+    ended = subprocess.run([need("curl"), "-sSf", f"{server.url}/_/v1/health"], capture_output=True,
                            timeout=20)
     assert json.loads(ended.stdout) == {"status": "alive"}
 

@@ -10,7 +10,7 @@ import urllib.parse
 import pytest
 
 from file_content import content
-from leat_process import run_leat, wait_until
+from leat_process import need, run_leat, wait_until
 
 MIB = 1 << 20
 
@@ -73,8 +73,7 @@ def refused_start(*arguments, code, says):
 
 
 def test_the_lines_that_the_start_prints_work_as_they_are(serve, tmp_path):
-    if shutil.which("curl") is None:
-        pytest.skip("no curl")
+    need("curl")
     store = serve()
     store.server.wait_for_output(rb"\^C drains")
     (tmp_path / "cat.jpg").write_bytes(content(100_000))

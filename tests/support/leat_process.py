@@ -8,6 +8,7 @@ import os
 import re
 import select
 import selectors
+import shutil
 import signal
 import ssl
 import subprocess
@@ -30,6 +31,13 @@ def clean_environment(**extra):
     """The environment without LEAT_*: the program takes all of those for settings of its own."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("LEAT_")}
     return kept | extra
+
+
+def need(program):
+    """The path of a program that `make setup` installs: without it a test fails, never skips."""
+    found = shutil.which(program)
+    assert found, f"{program} is not there: run `make setup`"
+    return found
 
 
 def run_leat(*arguments, cwd=None, environment=None, program=None, wrapper=()):

@@ -1,7 +1,6 @@
 """A server that speaks S3, its first key, and boto3 clients of it."""
 
 import json
-import os
 
 import boto3
 import pytest
@@ -9,18 +8,20 @@ from botocore import UNSIGNED
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
-from leat_process import clean_environment, run_leat
+from leat_process import run_leat
 
 REGION = "leat"
 
 
 class Node:
-    """A server, its first key, and clients of it."""
+    """A server, its first key, and clients of it, which trust the certificates in the file `ca`."""
 
-    def __init__(self, server, folder):
+    def __init__(self, server, folder, ca=None):
         self.server = server
         self.folder = folder
         self.url = server.url
+        self.region = REGION
+        self.ca = ca
         key = json.loads((folder / "keys.json").read_text())["keys"][0]
         self.key = (key["id"], key["secret"])
 
@@ -28,12 +29,14 @@ class Node:
         config = Config(signature_version="s3v4", retries={"total_max_attempts": 1}, **settings)
         access, secret = key or self.key
         return boto3.client("s3", endpoint_url=self.url, region_name=REGION, config=config,
-                            aws_access_key_id=access, aws_secret_access_key=secret)
+                            verify=self.ca, aws_access_key_id=access,
+                            aws_secret_access_key=secret)
 
     def anonymous(self):
         """A client without credentials."""
         config = Config(signature_version=UNSIGNED, retries={"total_max_attempts": 1})
-        return boto3.client("s3", endpoint_url=self.url, region_name=REGION, config=config)
+        return boto3.client("s3", endpoint_url=self.url, region_name=REGION, config=config,
+                            verify=self.ca)
 
     def key_command(self, *words):
         return run_leat("key", *words, "--listen", self.server.url.split("//")[1],
@@ -44,12 +47,6 @@ class Node:
         assert ended.returncode == 0, ended
         made = json.loads(ended.stdout)
         return made["id"], made["secret"]
-
-    def environment(self):
-        access, secret = self.key
-        return clean_environment(AWS_ACCESS_KEY_ID=access, AWS_SECRET_ACCESS_KEY=secret,
-                                 AWS_DEFAULT_REGION=REGION, AWS_CONFIG_FILE=os.devnull,
-                                 AWS_EC2_METADATA_DISABLED="true")
 
 
 class Bucket:

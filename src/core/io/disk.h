@@ -61,6 +61,9 @@ class File {
   virtual Status truncate(std::uint64_t size_bytes) = 0;
   virtual Result<FileInfo> info() const = 0;
 
+  // Sets FileInfo::modified. Disks that keep no such time of their own ignore it.
+  virtual Status set_modified(WallTime /*time*/) { return {}; }
+
   // Takes the file for this process until it is closed. Errors: conflict, when another holds it.
   virtual Status lock() = 0;
 

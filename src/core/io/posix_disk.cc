@@ -140,6 +140,16 @@ class PosixFile final : public File {
     return to_info(s);
   }
 
+  Status set_modified(WallTime time) override {
+    const auto seconds = std::chrono::floor<std::chrono::seconds>(time);
+    timespec times[2] = {};
+    times[0].tv_nsec = UTIME_OMIT;
+    times[1].tv_sec = seconds.time_since_epoch().count();
+    times[1].tv_nsec = (time - seconds).count();
+    if (::futimens(fd_.get(), times) != 0) return fail(os_error("set the time of", path_));
+    return {};
+  }
+
   Status lock() override {
     if (::flock(fd_.get(), LOCK_EX | LOCK_NB) == 0) return {};
     if (errno == EWOULDBLOCK) return fail(Errc::conflict, path_ + " is locked by another process");

@@ -46,6 +46,13 @@ class PosixDiskTest : public ::testing::TestWithParam<bool> {
 INSTANTIATE_TEST_SUITE_P(MachineAndRoot, PosixDiskTest, ::testing::Bool(),
                          [](const auto& test) { return test.param ? "BelowARoot" : "Machine"; });
 
+TEST_P(PosixDiskTest, AFileTakesTheTimeItIsGiven) {
+  const auto file = open("f", OpenMode::create).value();
+  const WallTime then(std::chrono::seconds(1'000'000'000) + std::chrono::nanoseconds(5));
+  ASSERT_TRUE(file->set_modified(then));
+  EXPECT_EQ(disk->info(at("f"))->modified, then);
+}
+
 TEST_P(PosixDiskTest, ModesMakeAndFindFilesAsTheySay) {
   EXPECT_EQ(open_error("f", OpenMode::read), Errc::not_found);
   EXPECT_EQ(open_error("f", OpenMode::read_write), Errc::not_found);

@@ -1,8 +1,10 @@
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
+#include <future>
 #include <latch>
 #include <string>
 #include <thread>
@@ -130,6 +132,16 @@ TEST(StopSignal, TheFirstIsAValue) {
   StopSignal stop;
   ASSERT_EQ(std::raise(SIGTERM), 0);
   EXPECT_EQ(stop.wait(), SIGTERM);
+}
+
+TEST(OnInterrupt, CallsOnceWhenTheUserInterruptsAndNeverOtherwise) {
+  {
+    const OnInterrupt quiet([] { FAIL(); });
+  }
+  std::promise<void> called;
+  const OnInterrupt on_interrupt([&called] { called.set_value(); });
+  ASSERT_EQ(kill(getpid(), SIGINT), 0);
+  called.get_future().wait();
 }
 
 TEST(StopSignal, TheSecondEndsTheProcessWhateverElseStandsStill) {

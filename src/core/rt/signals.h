@@ -9,6 +9,8 @@
 #pragma once
 
 #include <csignal>
+#include <functional>
+#include <thread>
 
 namespace leat::rt {
 
@@ -25,6 +27,24 @@ class StopSignal {
  private:
   sigset_t signals_{};
   sigset_t before_{};
+};
+
+// OnInterrupt: calls a function when the user presses ^C (SIGINT) or SIGTERM comes, on a thread of
+// its own, once. A second signal ends the process as it does by default.
+//
+// For programs that work and then end, where StopSignal is for those that serve. Make it before any
+// other thread.
+class OnInterrupt {
+ public:
+  explicit OnInterrupt(std::function<void()> call);
+  ~OnInterrupt();
+  OnInterrupt(const OnInterrupt&) = delete;
+  OnInterrupt& operator=(const OnInterrupt&) = delete;
+
+ private:
+  sigset_t signals_{};
+  sigset_t before_{};
+  std::thread waiter_;
 };
 
 }  // namespace leat::rt

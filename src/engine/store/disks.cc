@@ -254,8 +254,11 @@ rt::Task<Arrival> Store::bring_in_stopped(Disk disk) {
 rt::Task<void> Store::shut_out(record::DiskId disk) {
   auto given_up = on_each_shard([&disk](ShardStore& one) { return one.give_up_door(disk); });
   LEAT_CO_DO(co_await std::move(given_up));
-  const Instant now = desk().clock().now();
-  auto closed = on_each_shard([&disk, now](ShardStore& one) { return one.close_door(disk, now); });
+  co_return co_await close_doors(disk, desk().clock().now());
+}
+
+rt::Task<void> Store::close_doors(record::DiskId disk, Instant end) {
+  auto closed = on_each_shard([&disk, end](ShardStore& one) { return one.close_door(disk, end); });
   co_return co_await std::move(closed);
 }
 
@@ -280,9 +283,7 @@ rt::Task<void> Store::take_out(record::DiskId disk, Duration patience) {
     LEAT_CO_DO(co_await std::move(given_up));
     LEAT_CO_DO(co_await let_changes_go_on());
   }
-  const Instant end = desk().clock().now() + patience;
-  auto closed = on_each_shard([&disk, end](ShardStore& one) { return one.close_door(disk, end); });
-  co_return co_await std::move(closed);
+  co_return co_await close_doors(disk, desk().clock().now() + patience);
 }
 
 }  // namespace leat::store

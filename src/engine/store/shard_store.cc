@@ -215,7 +215,14 @@ rt::Task<record::Version> ShardStore::copy(const Found& from, record::ObjectKey 
                                            PutDetails details) {
   LEAT_CO_TRY(auto put, co_await begin_put(std::move(to), from.version.size_bytes));
   const volume::ByteRange all{.offset = 0, .length = from.version.size_bytes};
-  LEAT_CO_TRY(Body body, co_await read(from, all));
+  LEAT_CO_DO(co_await pour(from, all, *put, nullptr));
+  co_return co_await put->finish(std::move(details));
+}
+
+rt::Task<void> ShardStore::pour(const Found& from, volume::ByteRange range, Put& into,
+                                std::function<void(Bytes)> watch) {
+  if (range.length == 0) co_return Status{};
+  LEAT_CO_TRY(Body body, co_await read(from, range));
   Bytes piece;
   if (const auto* content = std::get_if<volume::Content>(&body)) piece = content->bytes;
   auto* source = std::get_if<std::unique_ptr<ObjectStream>>(&body);
@@ -227,19 +234,22 @@ rt::Task<record::Version> ShardStore::copy(const Found& from, record::ObjectKey 
     }
     if (piece.empty()) break;
     if (room.empty()) {
-      LEAT_CO_TRY(room, co_await put->next_buffer());
+      LEAT_CO_TRY(room, co_await into.next_buffer());
     }
     const Bytes step = piece.first(std::min(piece.size(), room.size() - filled));
     std::ranges::copy(step, room.begin() + static_cast<std::ptrdiff_t>(filled));
+    if (watch) watch(step);
     piece = piece.subspan(step.size());
     filled += step.size();
     if (filled < room.size()) continue;
-    put->commit(filled);
+    into.commit(filled);
     room = {};
     filled = 0;
+    // Disks that never make us wait must not keep the shard from others.
+    LEAT_CO_DO(co_await rt::yield());
   }
-  if (filled > 0) put->commit(filled);
-  co_return co_await put->finish(std::move(details));
+  if (filled > 0) into.commit(filled);
+  co_return Status{};
 }
 
 rt::Task<record::Version> ShardStore::set_attributes(const Found& found,

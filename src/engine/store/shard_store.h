@@ -158,6 +158,10 @@ class ShardStore {
                                            bool must_be_past = false);
   rt::Task<record::Version> restore(record::ObjectKey object,
                                     std::optional<record::VersionId> version);
+  // Bytes of an object into a put that was begun; `watch`, if there is one, sees them pass.
+  // Requires: the range is within the object. Errors: those of read() and of the put.
+  rt::Task<void> pour(const Found& from, volume::ByteRange range, Put& into,
+                      std::function<void(Bytes)> watch);
   // Copies the bytes of an object to another key.
   rt::Task<record::Version> copy(const Found& from, record::ObjectKey to, PutDetails details);
   // Other attributes for a version that stays the same.

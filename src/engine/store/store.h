@@ -118,6 +118,8 @@ class Store {
   rt::Task<void> remove_doubles(const std::vector<Older>& older);
   rt::Task<Arrival> bring_in_stopped(Disk disk);
   rt::Task<void> shut_out(record::DiskId disk);
+  // Nobody uses a disk that was given up any more; who is inside may finish until `end`.
+  rt::Task<void> close_doors(record::DiskId disk, Instant end);
 
   std::vector<Disk> first_disks_;
   std::vector<ShardStore*> shard_stores_;

@@ -54,6 +54,8 @@ Access access_to(Operation operation) {
     case Operation::s3_list_buckets:
     case Operation::s3_create_bucket:
     case Operation::s3_delete_bucket:
+    case Operation::s3_get_versioning:
+    case Operation::s3_put_versioning:
     case Operation::s3_get_bucket_policy:
     case Operation::s3_put_bucket_policy:
     case Operation::s3_delete_bucket_policy:
@@ -72,8 +74,6 @@ Access access_to(Operation operation) {
     case Operation::s3_list_objects_v2:
     case Operation::s3_list_uploads:
     case Operation::s3_list_versions:
-    case Operation::s3_get_versioning:
-    case Operation::s3_put_versioning:
     case Operation::s3_get_object:
     case Operation::s3_head_object:
     case Operation::s3_put_object:

@@ -140,7 +140,8 @@ TEST_F(NativeTest, BucketsAreMadeCountedAndRemoved) {
                           R"({"durability": "group", "undo_window_ms": 864000000})");
   EXPECT_EQ(made.status, 201);
   EXPECT_EQ(json::parse(made.body), json::parse(R"({"name": "ten.days", "durability": "group",
-                                                    "undo_window_ms": 864000000})"));
+                                                    "undo_window_ms": 864000000,
+                                                    "versioning": "off"})"));
   EXPECT_EQ(ask("PUT", "/_/v1/buckets/ten.days").status, 409);
   ASSERT_EQ(put("a", "12345").status, 201);
   const json all = json::parse(ask("GET", "/_/v1/buckets").body)["buckets"];

@@ -151,9 +151,10 @@ constexpr std::array kTable = {
 
 // x-amz-* fields whose meaning Leat knows, or that mean nothing to the answer. A presigned URL may
 // have them in its query.
-constexpr std::array<std::string_view, 30> kFields = {
+constexpr std::array<std::string_view, 31> kFields = {
     "x-amz-acl",
     "x-amz-algorithm",
+    "x-amz-api-version",
     "x-amz-bypass-governance-retention",
     "x-amz-content-sha256",
     "x-amz-copy-source",
@@ -192,6 +193,7 @@ struct OnlyValue {
 };
 constexpr std::array kOnlyValues = {
     OnlyValue{"x-amz-acl", {"private", "bucket-owner-full-control", "public-read"}},
+    OnlyValue{"x-amz-api-version", {"2006-03-01", "2006-03-01", "2006-03-01"}},
     OnlyValue{"x-amz-storage-class", {"STANDARD", "STANDARD", "STANDARD"}},
     OnlyValue{"x-amz-object-ownership",
               {"BucketOwnerEnforced", "BucketOwnerEnforced", "BucketOwnerEnforced"}},

@@ -195,6 +195,14 @@ TEST(Router, FieldsThatWouldChangeTheMeaningAreNotImplemented) {
   EXPECT_EQ(routed("PUT /photos/k?x-amz-checksum-crc32=AAAAAA%3D%3D"), "s3_put_object");
 }
 
+TEST(Router, TheOneVersionOfTheApiMayBeNamed) {
+  // aws-sdk-cpp does, so pyarrow and DALI do.
+  EXPECT_EQ(routed("POST /photos/k?uploads", "x-amz-api-version: 2006-03-01\r\n"),
+            "s3_create_upload");
+  EXPECT_EQ(routed("POST /photos/k?uploads", "x-amz-api-version: 2027-01-01\r\n"),
+            "not_implemented");
+}
+
 TEST(Router, TheNativeApiAndTheMetricsAreNotS3s) {
   for (const std::string_view path : {"/_/v1/health", "/_/", "/_", "/metrics"})
     EXPECT_EQ(routed("GET " + std::string(path)), "(none)") << path;

@@ -107,39 +107,12 @@ S3Task<CopyDigests> copy_into(store::ShardStore& store, const store::Found& from
                               hash::ChecksumAlgorithm algorithm) {
   hash::Md5 md5;
   hash::Checksum checksum(algorithm);
-  store::Body body;
-  if (range.length > 0) {
-    // Replaced and cleaned away since it was found: who asks again gets the newer one.
-    LEAT_CO_TRY(body, told(co_await store.read(from, range), S3Code::slow_down));
-  }
-  Bytes piece;
-  if (const auto* content = std::get_if<volume::Content>(&body)) {
-    piece = content->bytes;
-  }
-  auto* source = std::get_if<std::unique_ptr<store::ObjectStream>>(&body);
-  MutableBytes room;
-  std::size_t filled = 0;
-  for (;;) {
-    if (piece.empty() && source != nullptr) {
-      LEAT_CO_TRY(piece, told(co_await (*source)->next()));
-    }
-    if (piece.empty()) break;
-    if (room.empty()) {
-      LEAT_CO_TRY(room, told(co_await put.next_buffer()));
-    }
-    const Bytes step = piece.first(std::min(piece.size(), room.size() - filled));
-    std::ranges::copy(step, room.begin() + static_cast<std::ptrdiff_t>(filled));
+  const auto watch = [&md5, &checksum](Bytes step) {
     md5.update(step);
     checksum.update(step);
-    piece = piece.subspan(step.size());
-    filled += step.size();
-    if (filled < room.size()) continue;
-    put.commit(filled);
-    room = {};
-    filled = 0;
-    LEAT_CO_DO(told(co_await rt::yield()));
-  }
-  if (filled > 0) put.commit(filled);
+  };
+  // Replaced and cleaned away since it was found: who asks again gets the newer one.
+  LEAT_CO_DO(told(co_await store.pour(from, range, put, watch), S3Code::slow_down));
   co_return CopyDigests{.md5 = md5.finish(), .checksum = checksum.finish()};
 }
 

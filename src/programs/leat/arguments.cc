@@ -3,12 +3,31 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <array>
 #include <map>
 
 #include "config/nearest.h"
 
 namespace leat::programs {
 namespace {
+
+constexpr std::array kClientSwitches = {
+    Switch{"--json", "JSON on stdout: a document, or a line for each thing that happens."},
+    Switch{"-q,--quiet", "No progress and no summary; listings show names alone."},
+};
+
+constexpr std::array kClientFlags = {
+    ValueFlag{"--endpoint", "URL", "The service; else LEAT_ENDPOINT, AWS_ENDPOINT_URL[_S3]."},
+    ValueFlag{"--region", "NAME", "The region to sign for; else LEAT_REGION, AWS_REGION."},
+    ValueFlag{"--profile", "NAME", "A profile of ~/.config/leat/config.toml or ~/.aws."},
+    ValueFlag{"--ca-file", "FILE", "Certificates to trust, for https; else AWS_CA_BUNDLE."},
+};
+
+// "--recursive" of "-r,--recursive".
+std::string long_name(std::string_view flag) {
+  const std::size_t comma = flag.rfind(',');
+  return std::string(comma == flag.npos ? flag : flag.substr(comma + 1));
+}
 
 // CLI11's help, with the usage line that the table of commands gives.
 class HelpText final : public CLI::Formatter {
@@ -68,6 +87,21 @@ Status check_count(const Grammar& grammar, const std::vector<std::string>& words
               fmt::format("unexpected argument {}", words[grammar.positionals_max]));
 }
 
+void add_switches(CLI::App& app, std::span<const Switch> switches,
+                  std::map<std::string, bool>& switched) {
+  for (const Switch& one : switches)
+    app.add_flag(std::string(one.flag), switched[long_name(one.flag)], std::string(one.help));
+}
+
+void add_value_flags(CLI::App& app, std::span<const ValueFlag> flags, Arguments& arguments) {
+  for (const ValueFlag& one : flags) {
+    app.add_option(std::string(one.flag), arguments.values[long_name(one.flag)],
+                   std::string(one.help))
+        ->type_name(std::string(one.placeholder))
+        ->allow_extra_args(false);
+  }
+}
+
 }  // namespace
 
 Result<Arguments> parse_arguments(const Grammar& grammar, const std::vector<std::string>& words) {
@@ -80,14 +114,11 @@ Result<Arguments> parse_arguments(const Grammar& grammar, const std::vector<std:
     app.add_option(std::string(grammar.positional), arguments.positionals);
   }
   std::map<std::string, bool> switched;
-  for (const Switch& s : grammar.switches) {
-    app.add_flag(std::string(s.flag), switched[std::string(s.flag)], std::string(s.help));
-  }
-  for (const ValueFlag& one : grammar.value_flags) {
-    app.add_option(std::string(one.flag), arguments.values[std::string(one.flag)],
-                   std::string(one.help))
-        ->type_name(std::string(one.placeholder))
-        ->allow_extra_args(false);
+  add_switches(app, grammar.switches, switched);
+  add_value_flags(app, grammar.value_flags, arguments);
+  if (grammar.is_client) {
+    add_switches(app, kClientSwitches, switched);
+    add_value_flags(app, kClientFlags, arguments);
   }
   std::map<std::string, std::string> given;
   std::map<std::string, const CLI::Option*> setting_options;

@@ -16,8 +16,9 @@
 
 namespace leat::programs {
 
+// A flag is written "--json", or "-r,--recursive" with a short form; it is known by the long one.
 struct Switch {
-  std::string_view flag;  // "--json"
+  std::string_view flag;
   std::string_view help;
 };
 
@@ -36,6 +37,7 @@ struct Grammar {
   std::span<const Switch> switches = {};
   std::span<const ValueFlag> value_flags = {};
   bool takes_settings = false;
+  bool is_client = false;          // also takes the flags of all commands that talk to a service
   std::string_view epilogue = {};  // after the flags in --help: examples, exit codes
 };
 
@@ -47,6 +49,11 @@ struct Arguments {
   std::string help;  // the text to print, when --help was given
 
   bool has(std::string_view flag) const { return switches.contains(flag); }
+  // The last value that was given, or nothing.
+  std::string value(std::string_view flag) const {
+    const auto found = values.find(flag);
+    return found == values.end() ? std::string() : found->second.back();
+  }
 };
 
 // Errors: bad_request with one line that says what is wrong.

@@ -26,6 +26,7 @@ enum class Exit : int {
   temporary = 7,
   damaged = 8,
   limit = 9,
+  interrupted = 130,
 };
 
 Exit exit_for(Errc code);
@@ -36,6 +37,9 @@ struct Invocation {
   std::map<std::string, std::string> environment;
   bool stdout_is_terminal = false;
   bool stderr_is_terminal = false;
+  bool stdin_is_terminal = false;
+  // Where --help goes instead of stdout, for who makes something else of it (the man page).
+  std::string* help = nullptr;
 };
 
 struct Command {
@@ -43,6 +47,9 @@ struct Command {
   std::string_view usage;    // what follows the name
   std::string_view summary;  // one line
   Exit (*run)(const Invocation& invocation);
+
+  // For scripts of our own; no help lists it.
+  bool is_hidden() const { return name.starts_with("__"); }
 };
 
 std::span<const Command> commands();

@@ -12,7 +12,7 @@ namespace leat::programs {
 namespace {
 
 constexpr std::string_view kEpilogue =
-    "  eval \"$(leat env DIR)\"   aws and boto3 then work with the node on DIR\n"
+    "  eval \"$(leat env DIR)\"   leat, aws and boto3 then work with the node on DIR\n"
     "\n"
     "The key is the first one that never expires and may read, write and list everything; who may\n"
     "read DIR/keys.json has it anyway. Clients before 2023, such as Debian 12's, do not know\n"
@@ -21,6 +21,13 @@ constexpr std::string_view kEpilogue =
 std::string url_of(const config::Config& settings) {
   const std::string scheme = settings.text("tls") == "off" ? "http" : "https";
   return fmt::format("{}://{}", scheme, settings.text("listen"));
+}
+
+// A shell may change its directory afterwards.
+std::string absolute(const Invocation& invocation, const std::string& path) {
+  const auto here = invocation.environment.find("PWD");
+  if (path.starts_with('/') || here == invocation.environment.end()) return path;
+  return here->second + '/' + path;
 }
 
 bool may_everything(const keys::Key& key) {
@@ -44,7 +51,15 @@ Status print_env(const Invocation& invocation, const Arguments& arguments) {
   fmt::print("export AWS_SECRET_ACCESS_KEY={}\n", (*key)->secret);
   fmt::print("export AWS_REGION={0}\nexport AWS_DEFAULT_REGION={0}\n", settings.text("s3.region"));
   fmt::print("export AWS_ENDPOINT_URL={}\nexport AWS_ENDPOINT_URL_S3={}\n", url, url);
-  fmt::print("# aws --endpoint-url {} s3 ls\n", url);
+  // A certificate of the node's own is known to nobody unless he is told.
+  const std::string& tls = settings.text("tls");
+  if (tls == "auto") {
+    fmt::print("export AWS_CA_BUNDLE={}/tls.pem\n",
+               absolute(invocation, arguments.positionals.front()));
+  } else if (tls == "files") {
+    fmt::print("export AWS_CA_BUNDLE={}\n", absolute(invocation, settings.text("tls_cert")));
+  }
+  fmt::print("# leat ls; aws --endpoint-url {} s3 ls\n", url);
   return {};
 }
 

@@ -25,13 +25,15 @@ Invocation gather(int argc, char** argv) {
   }
   invocation.stdout_is_terminal = isatty(STDOUT_FILENO) == 1;
   invocation.stderr_is_terminal = isatty(STDERR_FILENO) == 1;
+  invocation.stdin_is_terminal = isatty(STDIN_FILENO) == 1;
   return invocation;
 }
 
 Exit unknown_command(std::string_view name) {
   std::vector<std::string_view> names;
-  for (const Command& command : commands())
-    names.push_back(command.name);
+  for (const Command& command : commands()) {
+    if (!command.is_hidden()) names.push_back(command.name);
+  }
   const auto near = config::nearest(name, names);
   if (near) {
     fmt::print(stderr, "leat: unknown command {}; did you mean `leat {}`?\n", name, *near);

@@ -58,17 +58,23 @@ class StoreSite final : public Site {
   native::NativeApi api_;
 };
 
-// The first key, this once, and how S3 clients use it.
-void announce_key(const keys::Key& key, const std::string& directory, const std::string& url,
-                  const std::string& region) {
+// The first key, this once.
+void announce_key(const keys::Key& key, const std::string& directory) {
   fmt::print("  S3 key   {} {}\n", key.id, key.secret);
   fmt::print("           shown this once; it may do everything, and is kept in {}/keys.json\n",
              directory);
-  fmt::print("  aws      eval \"$(leat env {} --listen {})\"\n", directory,
-             url.substr(url.find("//") + 2));
-  fmt::print("           aws --endpoint-url {} s3 mb s3://pictures\n", url);
-  fmt::print("  boto3    boto3.client(\"s3\", endpoint_url=\"{}\", region_name=\"{}\")\n", url,
-             region);
+}
+
+// The three commands that a newcomer needs.
+void announce_next(const std::string& directory, const std::string& url, bool is_encrypted) {
+  const std::string address = url.substr(url.find("//") + 2);
+  std::string flags;
+  if (address != "127.0.0.1:9000") flags += fmt::format(" --listen {}", address);
+  if (is_encrypted) flags += " --tls auto";
+  fmt::print("  next     eval \"$(leat env {}{})\"   # leat, aws and boto3 then find this node\n",
+             directory, flags);
+  fmt::print("           leat mb photos\n");
+  fmt::print("           leat put ./pictures photos/   # leat help lists the rest\n");
 }
 
 void announce(const std::vector<std::string>& directories, const std::string& url,
@@ -80,12 +86,8 @@ void announce(const std::vector<std::string>& directories, const std::string& ur
     const std::uint64_t free = space ? space->available_bytes : 0;
     fmt::print("  data     {}   {} free\n", directory, human_bytes(free));
   }
-  const std::string token = token_file.empty() ? directories.front() + "/admin-token" : token_file;
-  const std::string auth = fmt::format("-H \"Authorization: Bearer $(cat {})\"", token);
-  fmt::print("  token    {}\n", token);
-  fmt::print("  next     curl {} -X PUT {}/_/v1/buckets/photos\n", auth, url);
-  fmt::print("           curl {} -T cat.jpg {}/_/v1/objects/photos/cat.jpg\n", auth, url);
-  fmt::print("           curl {} {}/_/v1/list/photos\n", auth, url);
+  fmt::print("  token    {}   for operators\n",
+             token_file.empty() ? directories.front() + "/admin-token" : token_file);
 }
 
 constexpr std::array kSwitches = {
@@ -141,10 +143,9 @@ Status serve(const Invocation& invocation, const Arguments& arguments) {
           [&](const io::Address& address) {
             announce(arguments.positionals, tls.url(address), tls.fingerprint,
                      settings.text("token_file"), disk);
-            if (first_key) {
-              announce_key(*first_key, arguments.positionals.front(), tls.url(address),
-                           node.s3.region);
-            }
+            if (first_key) announce_key(*first_key, arguments.positionals.front());
+            announce_next(arguments.positionals.front(), tls.url(address),
+                          !tls.fingerprint.empty());
             fmt::print("  ^C drains and stops; it is safe at any time.\n");
             std::fflush(stdout);
           },

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "io/disk.h"
+#include "leat/client_settings.h"
 
 namespace leat::programs {
 namespace {
@@ -81,6 +82,8 @@ Result<config::Config> load_settings(const Invocation& invocation, const Flags& 
   config::Sources sources;
   sources.environment = invocation.environment;
   sources.reserved = {"LEAT_CONFIG"};
+  for (const std::string_view name : client_variables())
+    sources.reserved.emplace_back(name);
   std::string named;
   if (const auto found = invocation.environment.find("LEAT_CONFIG");
       found != invocation.environment.end()) {

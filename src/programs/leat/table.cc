@@ -13,6 +13,21 @@ namespace leat::programs {
 namespace {
 
 constexpr std::array kCommands = {
+    Command{"put", "FILE|DIR|-… BUCKET[/KEY] [flags]", "Send files, folders or stdin.", run_put},
+    Command{"get", "BUCKET/KEY… [FILE|DIR|-] [flags]", "Fetch objects, or all below a prefix.",
+            run_get},
+    Command{"cat", "BUCKET/KEY… [flags]", "Write objects to stdout.", run_cat},
+    Command{"ls", "[BUCKET[/PREFIX]] [flags]", "List buckets or objects.", run_ls},
+    Command{"stat", "BUCKET[/KEY]… [flags]", "Show what is known about an object.", run_stat},
+    Command{"du", "[BUCKET[/PREFIX]…] [flags]", "Count objects and bytes.", run_du},
+    Command{"cp", "SOURCE… TARGET [flags]", "Copy between files and objects.", run_cp},
+    Command{"mv", "SOURCE… TARGET [flags]", "Copy, then remove the source.", run_mv},
+    Command{"sync", "SOURCE TARGET [--delete] [flags]", "Make one tree like another.", run_sync},
+    Command{"rm", "BUCKET/KEY… [-r] [flags]", "Remove objects.", run_rm},
+    Command{"mb", "BUCKET… [flags]", "Make buckets.", run_mb},
+    Command{"rb", "BUCKET… [--force] [flags]", "Remove buckets.", run_rb},
+    Command{"bucket", "show|set|unset BUCKET [NAME[=VALUE]…]",
+            "Show and set the properties of a bucket.", run_bucket},
     Command{"serve", "DIR… [flags]", "Start a store on one or more directories.", run_serve},
     Command{"disk", "list|add DIR|remove DIR|ID [--json]",
             "See, add and remove the disks of a node that runs.", run_disk},
@@ -25,8 +40,12 @@ constexpr std::array kCommands = {
     Command{"share", "DIR [--writable] [flags]", "Serve a folder of files over HTTP.", run_share},
     Command{"config", "show [--json] [flags]", "Show the effective settings and their origin.",
             run_config},
+    Command{"completion", "bash|zsh|fish", "Print the completion script of a shell.",
+            run_completion},
     Command{"version", "[--json]", "Say which version this is.", run_version},
     Command{"help", "[COMMAND]", "Show this, or the help of one command.", run_help},
+    Command{"__complete", "-- WORD…", "What may come next, for completion scripts.", run_complete},
+    Command{"__man", "", "The man page.", run_man},
 };
 
 constexpr std::array kVersionSwitches = {Switch{"--json", "As JSON."}};
@@ -53,17 +72,25 @@ const Command& find_command(std::string_view name) {
   LEAT_CHECK(false);
 }
 
-Exit run_parsed(const Grammar& grammar, const Invocation& invocation,
-                Status (*body)(const Invocation&, const Arguments&)) {
-  const auto arguments = parse_arguments(grammar, invocation.words);
+std::optional<Exit> answer_early(const Grammar& grammar, const Invocation& invocation,
+                                 const Result<Arguments>& arguments) {
   if (!arguments) {
     return complain_usage(arguments.error().detail(),
                           fmt::format("leat {} {}", grammar.command.name, grammar.command.usage));
   }
-  if (!arguments->help.empty()) {
+  if (arguments->help.empty()) return std::nullopt;
+  if (invocation.help != nullptr) {
+    *invocation.help = arguments->help;
+  } else {
     fmt::print("{}", arguments->help);
-    return Exit::done;
   }
+  return Exit::done;
+}
+
+Exit run_parsed(const Grammar& grammar, const Invocation& invocation,
+                Status (*body)(const Invocation&, const Arguments&)) {
+  const auto arguments = parse_arguments(grammar, invocation.words);
+  if (const auto done = answer_early(grammar, invocation, arguments)) return *done;
   const Status outcome = body(invocation, *arguments);
   return outcome ? Exit::done : complain(outcome.error());
 }
@@ -97,7 +124,10 @@ Exit run_help(const Invocation& invocation) {
   }
   fmt::print("leat {}: storage that feeds training jobs\n\nusage: leat COMMAND …\n\n", kVersion);
   for (const Command& command : kCommands) {
-    fmt::print("  {:<10}{}\n", command.name, command.summary);
+    if (command.is_hidden()) continue;
+    // A group begins with these: data, the node, the rest.
+    if (command.name == "serve" || command.name == "config") fmt::print("\n");
+    fmt::print("  {:<12}{}\n", command.name, command.summary);
   }
   fmt::print("\n`leat COMMAND --help` tells more. Exit codes: docs/reference/exit-codes.md.\n");
   return Exit::done;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -17,6 +18,10 @@ const Command& find_command(std::string_view name);
 // code.
 Exit run_parsed(const Grammar& grammar, const Invocation& invocation,
                 Status (*body)(const Invocation&, const Arguments&));
+
+// Prints --help, or what is wrong with the words; nothing if the command is to run.
+std::optional<Exit> answer_early(const Grammar& grammar, const Invocation& invocation,
+                                 const Result<Arguments>& arguments);
 
 // "412 GiB"
 std::string human_bytes(std::uint64_t bytes);

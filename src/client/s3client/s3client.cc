@@ -1,0 +1,125 @@
+#include "s3client/s3client.h"
+
+#include <fmt/format.h>
+
+#include "http1/date.h"
+#include "sigv4/canonical.h"
+
+namespace leat::s3client {
+namespace {
+
+constexpr std::string_view kUnsigned = "UNSIGNED-PAYLOAD";
+
+std::string path_of(const ObjectName& name) {
+  std::string path = "/" + name.bucket;
+  if (!name.key.empty()) path += "/" + name.key;
+  return path;
+}
+
+}  // namespace
+
+S3Client::S3Client(const Ground& ground, ServiceOptions options)
+    : options_(std::move(options)),
+      clock_(ground.clock),
+      rng_(ground.rng),
+      http_(ground.shard, ground.network, ground.clock, ground.watchdog, options_.http),
+      budget_(options_.retry) {}
+
+httpclient::Request S3Client::signed_request(const Request& request) {
+  const std::string path = path_of(request.name);
+  httpclient::Request sent{.method = request.method,
+                           .address = options_.endpoint.address,
+                           .tls = options_.tls,
+                           .target = sigv4::canonical_path(path),
+                           .fields = request.fields};
+  if (!request.query.empty()) sent.target += "?" + sigv4::canonical_query(request.query);
+  sent.fields.push_back({"Host", options_.endpoint.host});
+  if (request.body) sent.body = *request.body;
+
+  sigv4::Request seen{.method = request.method, .path = path, .query = request.query};
+  for (const httpclient::Field& field : sent.fields)
+    seen.headers.push_back({.name = field.name, .value = field.value});
+  auto added = sigv4::sign_headers(seen, options_.signer, kUnsigned, clock_.wall_now());
+  for (auto& [name, value] : added)
+    sent.fields.push_back({std::move(name), std::move(value)});
+  return sent;
+}
+
+void S3Client::note_time(const httpclient::Response& response) {
+  was_answered_ = true;
+  const auto text = response.headers().find("Date");
+  const auto date = text ? http1::parse_date(*text) : std::nullopt;
+  if (date) skew_ = *date - std::chrono::floor<std::chrono::seconds>(clock_.wall_now());
+}
+
+// Who was never reached is probably not there; who was may come back.
+Error S3Client::unreachable(const Error& error) const {
+  const std::string_view url = options_.endpoint.url;
+  switch (error.code()) {
+    case Errc::unavailable:
+    case Errc::not_found:
+      return {error.code() == Errc::not_found ? Errc::not_found : Errc::unavailable,
+              fmt::format("nobody answers at {}: {}; `leat serve DIR` starts a node, --endpoint "
+                          "names another service",
+                          url, error.detail())};
+    case Errc::denied:
+      return {Errc::denied, fmt::format("{}: {}; --ca-file names the certificates to trust", url,
+                                        error.detail())};
+    default:
+      return {error.code(),
+              fmt::format("{}: {}", url,
+                          error.detail().empty() ? traits(error.code()).name : error.detail())};
+  }
+}
+
+rt::Task<httpclient::Response> S3Client::attempt(const Request& request, bool& may_retry) {
+  httpclient::Request sent = signed_request(request);
+  auto response = co_await http_.send(std::move(sent));
+  if (!response) {
+    const bool never_there = !was_answered_ && response.error().code() == Errc::unavailable;
+    may_retry = is_transient(response.error()) && !never_there;
+    co_return fail(unreachable(response.error()));
+  }
+  note_time(*response);
+  if (response->status() < 300) {
+    budget_.earn();
+    co_return std::move(*response);
+  }
+  auto body = co_await response->read_all(kMiB);
+  const RefusalParts parts{.status = response->status(),
+                           .body = body ? std::string_view(*body) : std::string_view(),
+                           .bucket = request.name.bucket,
+                           .key = request.name.key};
+  Refusal refusal = refusal_of(parts);
+  may_retry = refusal.may_retry;
+  co_return fail(std::move(refusal.error));
+}
+
+rt::Task<void> S3Client::wait(std::uint32_t attempt) {
+  const Instant until = clock_.now() + budget_.wait_after(attempt, rng_);
+  co_return co_await clock_.sleep_until(until);
+}
+
+rt::Task<httpclient::Response> S3Client::open(const Request& request) {
+  for (std::uint32_t number = 1;; ++number) {
+    bool may_retry = false;
+    auto response = co_await attempt(request, may_retry);
+    if (response) co_return std::move(*response);
+    if (!may_retry || !budget_.may_follow(number)) co_return fail(std::move(response).error());
+    LEAT_CO_DO(co_await wait(number));
+  }
+}
+
+rt::Task<Answer> S3Client::ask(const Request& request) {
+  for (std::uint32_t number = 1;; ++number) {
+    LEAT_CO_TRY(auto response, co_await open(request));
+    auto body = co_await response.read_all(kAnswerMaxBytes);
+    if (body) co_return Answer{std::move(response), std::move(*body)};
+    if (!is_transient(body.error()) || !budget_.may_follow(number)) {
+      co_return fail(unreachable(body.error()));
+    }
+    LEAT_CO_DO(co_await wait(number));
+  }
+}
+
+}  // namespace leat::s3client

@@ -1,0 +1,77 @@
+#include "transfer/copy.h"
+
+#include "transfer/group.h"
+#include "transfer/parts.h"
+
+namespace leat::transfer {
+namespace {
+
+constexpr std::uint64_t kWholeMaxBytes = 5 * kGiB;
+constexpr std::uint64_t kCopyPartBytes = 512 * kMiB;
+
+class PartedCopy {
+ public:
+  PartedCopy(Tools& tools, CopyJob job)
+      : tools_(tools),
+        job_(std::move(job)),
+        plan_(plan_parts(job_.size_bytes, kCopyPartBytes)),
+        done_(plan_.count),
+        copiers_(tools.shard) {}
+
+  rt::Task<void> run() {
+    LEAT_CO_TRY(auto head, co_await s3client::head_object(tools_.client, job_.source));
+    upload_.name = job_.target;
+    LEAT_CO_TRY(upload_.id, co_await s3client::create_upload(tools_.client, job_.target,
+                                                             std::move(head.content)));
+    for (std::size_t i = 0; i < tools_.options.parts_at_once; ++i)
+      copiers_.spawn(copy_parts());
+    Status copied = co_await copiers_.wait();
+    if (!copied) {
+      const Status ended = co_await s3client::abort_upload(tools_.client, upload_);
+      (void)ended;
+      co_return copied;
+    }
+    // With the source's checksum: if it was replaced meanwhile, parts of both are not put together.
+    std::optional<hash::ChecksumValue> whole;
+    if (head.checksum && head.checksum->algorithm() == hash::ChecksumAlgorithm::crc64nvme) {
+      whole = head.checksum;
+    }
+    LEAT_CO_DO(co_await s3client::complete_upload(tools_.client, upload_, std::move(done_), whole));
+    co_return Status{};
+  }
+
+ private:
+  rt::Task<void> copy_parts() {
+    while (next_ < plan_.count && !copiers_.has_failed()) {
+      const std::uint32_t index = next_++;
+      const Part part = plan_.part(index);
+      s3client::PartRange range{index + 1, part.offset, part.length};
+      LEAT_CO_TRY(done_[index],
+                  co_await s3client::copy_part(tools_.client, upload_, job_.source, range));
+      tools_.counters.moved(part.length);
+    }
+    co_return Status{};
+  }
+
+  Tools& tools_;
+  CopyJob job_;
+  PartPlan plan_;
+  s3client::Upload upload_;
+  std::vector<s3client::PartDone> done_;
+  std::uint32_t next_ = 0;
+  Group copiers_;
+};
+
+}  // namespace
+
+rt::Task<void> copy_on_service(Tools& tools, CopyJob job) {
+  if (job.size_bytes <= kWholeMaxBytes) {
+    LEAT_CO_DO(co_await s3client::copy_object(tools.client, job.source, job.target, job.etag));
+    tools.counters.moved(job.size_bytes);
+    co_return Status{};
+  }
+  PartedCopy parted(tools, std::move(job));
+  co_return co_await parted.run();
+}
+
+}  // namespace leat::transfer

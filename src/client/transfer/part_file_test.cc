@@ -1,0 +1,63 @@
+#include "transfer/part_file.h"
+
+#include <gtest/gtest.h>
+
+#include "sim/world.h"
+
+namespace leat::transfer {
+namespace {
+
+class PartFileTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<PartFile> open(const std::string& etag = "tag") {
+    return PartFile::open(disk_, "f", plan_, etag).value();
+  }
+
+  sim::SimWorld world_{3};
+  io::Disk& disk_ = world_.disk("here");
+  PartPlan plan_{.size_bytes = 10, .part_bytes = 4, .count = 3};
+};
+
+TEST_F(PartFileTest, RemembersWhichPartsHaveArrived) {
+  {
+    const auto file = open();
+    EXPECT_FALSE(file->has(0));
+    ASSERT_TRUE(file->file().write_all_at(4, as_bytes("efgh")));
+    ASSERT_TRUE(file->file().write_all_at(file->mark_offset(1), as_bytes("1")));
+  }
+  const auto again = open();
+  EXPECT_FALSE(again->has(0));
+  EXPECT_TRUE(again->has(1));
+  EXPECT_FALSE(again->has(2));
+}
+
+TEST_F(PartFileTest, BeginsAnewForAnotherObjectOrOtherParts) {
+  {
+    const auto file = open();
+    ASSERT_TRUE(file->file().write_all_at(file->mark_offset(1), as_bytes("1")));
+  }
+  EXPECT_FALSE(open("other")->has(1));
+  {
+    const auto file = open("other");
+    ASSERT_TRUE(file->file().write_all_at(file->mark_offset(1), as_bytes("1")));
+  }
+  plan_ = {.size_bytes = 10, .part_bytes = 5, .count = 2};
+  EXPECT_FALSE(open("other")->has(1));
+}
+
+TEST_F(PartFileTest, BecomesTheFileWhenItIsComplete) {
+  const auto file = open();
+  ASSERT_TRUE(file->file().write_all_at(0, as_bytes("abcdefghij")));
+  ASSERT_TRUE(file->complete(WallTime{}));
+  EXPECT_EQ(io::read_text(disk_, "f").value(), "abcdefghij");
+  EXPECT_FALSE(disk_.info("f.leat-part"));
+}
+
+TEST_F(PartFileTest, IsGoneWhenItWasBad) {
+  ASSERT_TRUE(open()->discard());
+  EXPECT_FALSE(disk_.info("f.leat-part"));
+  EXPECT_FALSE(disk_.info("f"));
+}
+
+}  // namespace
+}  // namespace leat::transfer

@@ -1,0 +1,48 @@
+// PartedDownload: a large object on its way in ranges, several at a time, resumable; and the steps
+// that all downloads share.
+//
+// Shard: one. Lifetime: run() has returned before it is destroyed.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "transfer/download.h"
+#include "transfer/group.h"
+#include "transfer/part_file.h"
+
+namespace leat::transfer {
+
+Error damaged(const s3client::ObjectName& name);
+bool may_fetch_again(const Error& error, std::uint32_t attempt, const TransferOptions& options);
+// Fills `target` from the body. Errors: closed, when it is shorter.
+rt::Task<void> read_body(httpclient::Response& response, MutableBytes target);
+// The file for bytes that are still arriving; makes its folders. Blocks.
+Result<std::unique_ptr<io::File>> open_part(io::Disk& disk, const std::string& path);
+
+class PartedDownload {
+ public:
+  PartedDownload(Tools& tools, DownloadJob job, s3client::ObjectHead head);
+
+  rt::Task<void> run();
+
+ private:
+  rt::Task<void> open();
+  rt::Task<void> fetch_parts();
+  rt::Task<void> fetch_part(std::uint32_t index);
+  rt::Task<void> fetch_range(const Part& part, MutableBytes room);
+  rt::Task<bool> is_good();
+  rt::Task<void> close(bool good);
+
+  Tools& tools_;
+  DownloadJob job_;
+  s3client::ObjectHead head_;
+  PartPlan plan_;
+  std::unique_ptr<PartFile> file_;
+  std::vector<std::optional<hash::ChecksumValue>> sums_;
+  std::uint32_t next_ = 0;
+  Group fetchers_;
+};
+
+}  // namespace leat::transfer

@@ -1,0 +1,179 @@
+#include "transfer/tree.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "transfer/names.h"
+#include "transfer/plan.h"
+
+namespace leat::transfer {
+namespace {
+
+constexpr std::size_t kKeysMax = 1000;
+
+Direction direction_of(const Location& source, const Location& target) {
+  if (source.is_file()) return Direction::up;
+  return target.is_file() ? Direction::down : Direction::between;
+}
+
+s3client::ObjectName below(const Location& location, const std::string& name) {
+  return {location.object.bucket, folder_prefix(location.object) + name};
+}
+
+class Adder {
+ public:
+  Adder(Tools& tools, Crew& crew, Tree tree) : tools_(tools), crew_(crew), tree_(std::move(tree)) {
+    tree_.rules.direction = direction_of(tree_.source, tree_.target);
+  }
+
+  rt::Task<void> run() {
+    LEAT_CO_DO(check());
+    // The first answer: whether the buckets are there, and what the service's clock says.
+    const std::array sides = {&tree_.source, &tree_.target};
+    for (const Location* side : sides) {
+      if (!side->is_object()) continue;
+      LEAT_CO_DO(co_await s3client::head_bucket(tools_.client, side->object.bucket));
+    }
+    const auto source = entries_of(tree_.source);
+    const auto target = entries_of(tree_.target);
+    const Emit emit = [this](Verdict verdict, Entry entry) {
+      return take(verdict, std::move(entry));
+    };
+    LEAT_CO_DO(co_await plan(*source, *target, tree_.rules, emit));
+    co_return co_await flush();
+  }
+
+ private:
+  // Copying into itself would never end; moving into itself would lose what it moves.
+  Status check() const {
+    if (!tree_.source.is_object() || !tree_.target.is_object()) return {};
+    const auto& [source_bucket, source_key] = tree_.source.object;
+    const auto& [target_bucket, target_key] = tree_.target.object;
+    const std::string from = folder_prefix(tree_.source.object);
+    const std::string to = folder_prefix(tree_.target.object);
+    if (source_bucket != target_bucket || (!from.starts_with(to) && !to.starts_with(from))) {
+      return {};
+    }
+    return fail(Errc::bad_request, fmt::format("{} and {} are inside each other",
+                                               tree_.source.text(), tree_.target.text()));
+  }
+
+  std::unique_ptr<EntrySource> entries_of(const Location& location) {
+    if (location.is_object()) {
+      return std::make_unique<ObjectEntries>(tools_.client, location.object.bucket,
+                                             folder_prefix(location.object));
+    }
+    const FileEntries::Ground ground{tools_.disk, tools_.pool};
+    auto complain = [this](const std::string& path, const Error& error) {
+      is_blind_ = true;
+      tree_.complain(path, error);
+    };
+    return std::make_unique<FileEntries>(ground, location.path, tools_.client.clock_skew(),
+                                         std::move(complain));
+  }
+
+  rt::Task<void> take(Verdict verdict, Entry entry) {
+    switch (verdict) {
+      case Verdict::leave: co_return Status{};
+      case Verdict::remove: co_return co_await remove(std::move(entry));
+      case Verdict::skip:
+        if (!tree_.remove_source) {
+          tree_.skipped(entry);
+          co_return Status{};
+        }
+        [[fallthrough]];
+      case Verdict::send:
+      case Verdict::compare: break;
+    }
+    const bool is_download = tree_.rules.direction == Direction::down;
+    if (is_download) {
+      if (is_folder_marker(entry.name) || entry.name.empty()) co_return Status{};
+      if (const auto name = file_name_of(entry.name); !name) {
+        tree_.complain(below(tree_.source, entry.name).text(), name.error());
+        co_return Status{};
+      }
+    }
+    Job job = job_for(entry);
+    job.compare_first = verdict != Verdict::send;
+    co_return co_await crew_.add(std::move(job));
+  }
+
+  Job job_for(const Entry& entry) const {
+    Single single{.size_bytes = entry.size_bytes, .etag = entry.etag};
+    single.source = tree_.source;
+    single.target = tree_.target;
+    for (Location* side : {&single.source, &single.target}) {
+      if (side->is_object()) {
+        side->object = below(*side, entry.name);
+      } else {
+        side->path = join(side->path, entry.name);
+      }
+    }
+    return single_job(single, tree_);
+  }
+
+  rt::Task<void> remove(Entry entry) {
+    // What could not be looked at must not be taken for missing.
+    if (is_blind_) co_return Status{};
+    if (tree_.target.is_file()) {
+      Job job{.action = Action::remove_file, .is_dry = tree_.is_dry};
+      job.path = join(tree_.target.path, entry.name);
+      co_return co_await crew_.add(std::move(job));
+    }
+    extra_.push_back(folder_prefix(tree_.target.object) + entry.name);
+    if (extra_.size() < kKeysMax) co_return Status{};
+    co_return co_await flush();
+  }
+
+  rt::Task<void> flush() {
+    if (extra_.empty()) co_return Status{};
+    Job job{.action = Action::remove, .is_dry = tree_.is_dry};
+    job.target.bucket = tree_.target.object.bucket;
+    job.keys = std::exchange(extra_, {});
+    co_return co_await crew_.add(std::move(job));
+  }
+
+  Tools& tools_;
+  Crew& crew_;
+  Tree tree_;
+  std::vector<std::string> extra_;
+  bool is_blind_ = false;  // some of the files could not be looked at
+};
+
+}  // namespace
+
+Job single_job(const Single& single, const Tree& how) {
+  Job job{.size_bytes = single.size_bytes,
+          .etag = single.etag,
+          .remove_source = how.remove_source,
+          .is_dry = how.is_dry};
+  job.compare_first = !how.rules.force;
+  switch (direction_of(single.source, single.target)) {
+    case Direction::up:
+      job.action = Action::put;
+      job.path = single.source.path;
+      job.target = single.target.object;
+      job.content = how.content;
+      if (job.content.type.empty()) job.content.type = content_type_of(job.path);
+      break;
+    case Direction::down:
+      job.action = Action::get;
+      job.source = single.source.object;
+      job.path = single.target.path;
+      break;
+    case Direction::between:
+      job.action = Action::copy;
+      job.source = single.source.object;
+      job.target = single.target.object;
+      break;
+  }
+  return job;
+}
+
+rt::Task<void> add_tree(Tools& tools, Crew& crew, Tree tree) {
+  Adder adder(tools, crew, std::move(tree));
+  co_return co_await adder.run();
+}
+
+}  // namespace leat::transfer

@@ -1,0 +1,40 @@
+// Tree: a whole folder or prefix on its way to another one, as jobs for a crew.
+#pragma once
+
+#include <functional>
+
+#include "transfer/crew.h"
+#include "transfer/entries.h"
+#include "transfer/location.h"
+
+namespace leat::transfer {
+
+struct Tree {
+  Location source{};  // a folder, or all objects below a prefix
+  Location target{};
+  Rules rules{};                // the direction follows from source and target
+  s3client::Content content{};  // of put; without a type it is guessed from each name
+  bool remove_source = false;
+  bool is_dry = false;
+  // Told of what can become no job: a file that cannot be looked at, a key that is no file name.
+  std::function<void(const std::string& name, const Error& error)> complain{};
+  // Told of what needs no job, because it is there.
+  std::function<void(const Entry& entry)> skipped{};
+};
+
+// Compares both sides and adds a job for each difference.
+// Requires: source and target are no streams, and one of them at least is an object.
+// Lifetime: crew and tools outlive the task. Errors: bad_request, when one is inside the other;
+// what listing says; closed, when the crew has given up.
+rt::Task<void> add_tree(Tools& tools, Crew& crew, Tree tree);
+
+// One file or object, which was looked at. Errors: as add_tree().
+struct Single {
+  Location source{};
+  Location target{};
+  std::uint64_t size_bytes = 0;
+  std::string etag{};
+};
+Job single_job(const Single& single, const Tree& how);
+
+}  // namespace leat::transfer

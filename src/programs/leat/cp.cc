@@ -1,0 +1,192 @@
+// cp, mv and sync: between files and objects, in any direction.
+#include <fmt/format.h>
+
+#include "leat/routes.h"
+#include "leat/subcommands.h"
+#include "leat/table.h"
+#include "s3client/operations.h"
+
+namespace leat::programs {
+namespace {
+
+using transfer::Location;
+
+constexpr std::string_view kCpEpilogue =
+    "  leat cp photos/a.jpg photos/b.jpg    on the service; no byte comes here\n"
+    "  leat cp -r photos/2026 archive/2026\n"
+    "  leat cp ./a.jpg photos/              as leat put\n"
+    "  leat cp photos/a.jpg ./a.jpg         as leat get\n"
+    "\n"
+    "Paths of files start with '.', '/' or '~'; all others are objects.";
+
+constexpr std::string_view kMvEpilogue =
+    "  leat mv photos/a.jpg photos/b.jpg\n"
+    "  leat mv -r ./inbox photos/inbox\n"
+    "\n"
+    "A source is removed once its target is there. Paths of files start with '.', '/' or '~'.";
+
+constexpr std::string_view kSyncEpilogue =
+    "  leat sync ./train imagenet/train            what is new or has changed\n"
+    "  leat sync imagenet/train ./train --delete   also removes what the source does not have\n"
+    "  leat sync ./train imagenet/train --delete --dry-run\n"
+    "\n"
+    "Files and objects of the same size whose times do not tell are compared by checksum.\n"
+    "--checksum compares all of them so. Paths of files start with '.', '/' or '~'.";
+
+constexpr std::array kSyncSwitches = {
+    kTransferSwitches[1],
+    kTransferSwitches[2],
+    kTransferSwitches[3],
+    kTransferSwitches[4],
+    Switch{"--delete", "Remove from the target what the source does not have."},
+    Switch{"-y,--yes", "With --delete: also if the source is empty."},
+};
+
+struct Ends {
+  std::vector<Location> sources{};
+  Location target{};
+};
+
+Result<Ends> ends_of(const Session& session) {
+  Ends ends;
+  const auto& words = session.words();
+  LEAT_TRY(ends.target, transfer::parse_location(words.back(), session.settings.home));
+  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+    LEAT_TRY(auto source, transfer::parse_location(words[i], session.settings.home));
+    if (source.is_file() && ends.target.is_file()) {
+      return fail(Errc::bad_request,
+                  fmt::format("{} and {} are both files: cp(1) is for these; objects are written "
+                              "BUCKET/KEY",
+                              source.text(), ends.target.text()));
+    }
+    ends.sources.push_back(std::move(source));
+  }
+  return ends;
+}
+
+// A tree that is fetched cannot leave the folder it is fetched into.
+Result<std::vector<transfer::Tools*>> members_for(Session& session, Location& target, bool is_tree,
+                                                  std::string& shown_root) {
+  if (!is_tree || !target.is_file() || session.arguments.has("--dry-run")) {
+    return session.members();
+  }
+  LEAT_DO(session.tools().disk.make_directories(target.path));
+  shown_root = target.path;
+  auto members = session.members_below(target.path);
+  target.path = ".";
+  return members;
+}
+
+rt::Task<Exit> copy_or_move(Session& session, bool remove_source) {
+  LEAT_CO_TRY(Ends ends, ends_of(session));
+  const bool from_stream = ends.sources.front().is_stream();
+  if (from_stream || ends.target.is_stream()) {
+    if (remove_source) co_return fail(Errc::bad_request, "a stream cannot be moved: use leat cp");
+    if (!from_stream) co_return co_await get_streams(session, std::move(ends.sources));
+    if (ends.target.is_object()) co_return co_await put_stream(session, ends.target.object);
+    co_return fail(Errc::bad_request, "stdin goes to an object: BUCKET/KEY");
+  }
+  std::string shown_root;
+  const bool is_tree = session.arguments.has("--recursive");
+  LEAT_CO_TRY(auto members, members_for(session, ends.target, is_tree, shown_root));
+  TransferRun run(session, std::move(members), shown_root);
+  LEAT_CO_TRY(auto how, tree_of(session, run));
+  how.remove_source = remove_source;
+  run.start();
+  Status planned;
+  for (const Location& source : ends.sources) {
+    Route route{.source = source, .target = ends.target, .is_shared = ends.sources.size() > 1};
+    const Status added = co_await add_route(session, run, route, how);
+    if (added) continue;
+    if (ends.sources.size() > 1) {
+      run.complain(source.text(), added.error());
+    } else {
+      planned = fail(added.error());
+    }
+  }
+  co_return co_await run.finish(std::move(planned));
+}
+
+rt::Task<Exit> cp(Session& session) {
+  return copy_or_move(session, /*remove_source=*/false);
+}
+
+rt::Task<Exit> mv(Session& session) {
+  return copy_or_move(session, /*remove_source=*/true);
+}
+
+// A source that is not there must not be taken for an empty one.
+rt::Task<void> check_source(Session& session, const Location& source) {
+  if (source.is_file()) {
+    auto work = [&disk = session.tools().disk, path = source.path] { return disk.info(path); };
+    auto looking = session.tools().pool.run<io::FileInfo>(std::move(work));
+    LEAT_CO_TRY(const auto info, co_await std::move(looking));
+    if (!info.is_directory) {
+      co_return fail(Errc::bad_request, source.path + " is no folder: `leat put` sends files");
+    }
+    co_return Status{};
+  }
+  if (!session.arguments.has("--delete") || session.arguments.has("--yes")) co_return Status{};
+  s3client::ListQuery query{.bucket = source.object.bucket, .keys_max = 1};
+  query.prefix = transfer::folder_prefix(source.object);
+  LEAT_CO_TRY(const auto page, co_await s3client::list_objects(session.client(), std::move(query)));
+  if (!page.objects.empty()) co_return Status{};
+  co_return fail(Errc::not_found,
+                 fmt::format("nothing is below {}; --delete would remove all of the target: --yes "
+                             "does it",
+                             source.text()));
+}
+
+rt::Task<Exit> sync(Session& session) {
+  LEAT_CO_TRY(Ends ends, ends_of(session));
+  Location& source = ends.sources.front();
+  if (source.is_stream() || ends.target.is_stream()) {
+    co_return fail(Errc::bad_request, "a stream cannot be synchronised: use leat put or leat get");
+  }
+  LEAT_CO_DO(co_await check_source(session, source));
+  std::string shown_root;
+  LEAT_CO_TRY(auto members, members_for(session, ends.target, /*is_tree=*/true, shown_root));
+  TransferRun run(session, std::move(members), shown_root);
+  LEAT_CO_TRY(auto tree, tree_of(session, run));
+  tree.source = source;
+  tree.target = ends.target;
+  tree.rules.remove_extra = session.arguments.has("--delete");
+  run.start();
+  Status planned = co_await transfer::add_tree(run.tools(), run.crew(), std::move(tree));
+  co_return co_await run.finish(std::move(planned));
+}
+
+Grammar grammar_of(std::string_view name, std::string_view epilogue) {
+  return {.command = find_command(name),
+          .positional = "SOURCE… TARGET",
+          .positionals_min = 2,
+          .positionals_max = 100'000,
+          .switches = kTransferSwitches,
+          .value_flags = kUploadFlags,
+          .is_client = true,
+          .epilogue = epilogue};
+}
+
+}  // namespace
+
+Exit run_cp(const Invocation& invocation) {
+  return run_client(grammar_of("cp", kCpEpilogue), invocation, {cp, 0});
+}
+
+Exit run_mv(const Invocation& invocation) {
+  return run_client(grammar_of("mv", kMvEpilogue), invocation, {mv, 0});
+}
+
+Exit run_sync(const Invocation& invocation) {
+  const Grammar two{.command = find_command("sync"),
+                    .positional = "SOURCE TARGET",
+                    .positionals_min = 2,
+                    .positionals_max = 2,
+                    .switches = kSyncSwitches,
+                    .value_flags = kTransferFlags,
+                    .is_client = true,
+                    .epilogue = kSyncEpilogue};
+  return run_client(two, invocation, {sync, 0});
+}
+
+}  // namespace leat::programs

@@ -1,0 +1,238 @@
+#include "leat/routes.h"
+
+#include <fmt/format.h>
+
+#include "s3client/operations.h"
+#include "transfer/download.h"
+#include "transfer/names.h"
+#include "transfer/upload.h"
+
+namespace leat::programs {
+namespace {
+
+using s3client::ObjectName;
+using transfer::Location;
+using transfer::Single;
+using transfer::Tree;
+
+Result<s3client::Content> content_of(const Arguments& arguments) {
+  s3client::Content content{.type = arguments.value("--content-type")};
+  const auto metas = arguments.values.find("--meta");
+  if (metas == arguments.values.end()) return content;
+  for (const std::string& meta : metas->second) {
+    const std::size_t equals = meta.find('=');
+    if (equals == 0 || equals == meta.npos) {
+      return fail(Errc::bad_request, fmt::format("--meta {}: expected NAME=VALUE", meta));
+    }
+    content.metadata.emplace_back(meta.substr(0, equals), meta.substr(equals + 1));
+  }
+  return content;
+}
+
+rt::Task<io::FileInfo> look_at(transfer::Tools& tools, std::string path) {
+  auto work = [&disk = tools.disk, path = std::move(path)] { return disk.info(path); };
+  return tools.pool.run<io::FileInfo>(std::move(work));
+}
+
+// Inside the target if it is a folder.
+ObjectName object_target(const Route& route, std::string_view name) {
+  ObjectName target = route.target.object;
+  const bool is_folder = target.key.empty() || target.key.ends_with('/') || route.is_shared;
+  if (is_folder) target.key = transfer::folder_prefix(target) + std::string(name);
+  return target;
+}
+
+Tree shared_tree(const Route& route, const Tree& how, std::string_view name) {
+  Tree tree = how;
+  tree.source = route.source;
+  tree.target = route.target;
+  if (!route.is_shared) return tree;
+  if (tree.target.is_object()) {
+    tree.target.object.key = transfer::folder_prefix(tree.target.object) + std::string(name);
+  } else {
+    tree.target.path = transfer::join(tree.target.path, name);
+  }
+  return tree;
+}
+
+std::string_view name_of(std::string_view path) {
+  while (path.size() > 1 && path.ends_with('/'))
+    path.remove_suffix(1);
+  return transfer::last_name(path);
+}
+
+rt::Task<void> add_put(TransferRun& run, const Route& route, const Tree& how) {
+  LEAT_CO_TRY(const io::FileInfo info, co_await look_at(run.tools(), route.source.path));
+  const std::string_view name = name_of(route.source.path);
+  if (info.is_directory) {
+    Tree tree = shared_tree(route, how, name);
+    co_return co_await transfer::add_tree(run.tools(), run.crew(), std::move(tree));
+  }
+  Single single{.source = route.source, .size_bytes = info.size_bytes};
+  single.target.object = object_target(route, name);
+  co_return co_await run.crew().add(transfer::single_job(single, how));
+}
+
+// The object is not there: perhaps the beginning of others was meant.
+rt::Task<void> explain_missing(Session& session, const Location& source, Error error) {
+  if (error.code() != Errc::not_found) co_return fail(std::move(error));
+  s3client::ListQuery query{.bucket = source.object.bucket, .keys_max = 1};
+  query.prefix = transfer::folder_prefix(source.object);
+  const auto page = co_await s3client::list_objects(session.client(), std::move(query));
+  if (!page || page->objects.empty()) co_return fail(std::move(error));
+  co_return fail(Errc::bad_request,
+                 fmt::format("{} is no object, but there are some below it: -r takes them all",
+                             source.text()));
+}
+
+rt::Task<Single> single_source(Session& session, const Location& source) {
+  auto head = co_await s3client::head_object(session.client(), source.object);
+  if (!head) {
+    LEAT_CO_DO(co_await explain_missing(session, source, std::move(head).error()));
+  }
+  Single single{.source = source, .size_bytes = head->size_bytes, .etag = head->etag};
+  co_return single;
+}
+
+rt::Task<void> add_get(Session& session, TransferRun& run, const Route& route, const Tree& how) {
+  const std::string name(name_of(route.source.object.key.empty() ? route.source.object.bucket
+                                                                 : route.source.object.key));
+  if (session.arguments.has("--recursive")) {
+    Tree tree = shared_tree(route, how, name);
+    co_return co_await transfer::add_tree(run.tools(), run.crew(), std::move(tree));
+  }
+  if (route.source.object.key.empty()) {
+    co_return fail(Errc::bad_request,
+                   fmt::format("{} is a bucket: -r takes everything in it", route.source.text()));
+  }
+  LEAT_CO_TRY(Single single, co_await single_source(session, route.source));
+  single.target = route.target;
+  const auto there = co_await look_at(run.tools(), route.target.path);
+  const bool is_folder =
+      route.is_shared || route.target.path.ends_with('/') || (there && there->is_directory);
+  if (is_folder) {
+    LEAT_CO_TRY(const std::string file, transfer::file_name_of(name));
+    single.target.path = transfer::join(route.target.path, file);
+  }
+  co_return co_await run.crew().add(transfer::single_job(single, how));
+}
+
+rt::Task<void> add_copy(Session& session, TransferRun& run, const Route& route, const Tree& how) {
+  const std::string_view name = name_of(route.source.object.key);
+  if (session.arguments.has("--recursive")) {
+    Tree tree = shared_tree(route, how, name);
+    co_return co_await transfer::add_tree(run.tools(), run.crew(), std::move(tree));
+  }
+  if (route.source.object.key.empty()) {
+    co_return fail(Errc::bad_request,
+                   fmt::format("{} is a bucket: -r takes everything in it", route.source.text()));
+  }
+  LEAT_CO_TRY(Single single, co_await single_source(session, route.source));
+  single.target.object = object_target(route, name);
+  if (single.target.object == single.source.object) {
+    co_return fail(Errc::bad_request, fmt::format("{} and {} are the same", route.source.text(),
+                                                  single.target.text()));
+  }
+  co_return co_await run.crew().add(transfer::single_job(single, how));
+}
+
+// stdin, read on a pool thread.
+class StandardInput final : public transfer::ByteSource {
+ public:
+  explicit StandardInput(rt::BlockingPool& pool) : pool_(pool) {}
+  rt::Task<std::size_t> read(MutableBytes target) override {
+    auto work = [target]() -> Result<std::size_t> {
+      const std::size_t count = std::fread(target.data(), 1, target.size(), stdin);
+      if (count < target.size() && std::ferror(stdin) != 0) {
+        return fail(Errc::io, "standard input cannot be read");
+      }
+      return count;
+    };
+    return pool_.run<std::size_t>(std::move(work));
+  }
+
+ private:
+  rt::BlockingPool& pool_;
+};
+
+class StandardOutput final : public transfer::ByteSink {
+ public:
+  explicit StandardOutput(rt::BlockingPool& pool) : pool_(pool) {}
+  rt::Task<void> write(Bytes bytes) override {
+    auto work = [this, bytes]() -> Status {
+      is_closed_ = std::fwrite(bytes.data(), 1, bytes.size(), stdout) != bytes.size();
+      if (is_closed_) return fail(Errc::cancelled, "standard output was closed");
+      return {};
+    };
+    return pool_.run<void>(std::move(work));
+  }
+
+  // Nobody takes what is written.
+  bool is_closed() const { return is_closed_; }
+
+ private:
+  rt::BlockingPool& pool_;
+  bool is_closed_ = false;
+};
+
+}  // namespace
+
+Result<Tree> tree_of(Session& session, TransferRun& run) {
+  Tree tree;
+  const Arguments& arguments = session.arguments;
+  LEAT_TRY(tree.content, content_of(arguments));
+  // What is there may have other metadata than is asked for.
+  tree.rules.force =
+      arguments.has("--force") || !tree.content.type.empty() || !tree.content.metadata.empty();
+  tree.rules.by_content = arguments.has("--checksum");
+  tree.is_dry = arguments.has("--dry-run");
+  tree.complain = [&run](const std::string& name, const Error& error) {
+    run.complain(name, error);
+  };
+  tree.skipped = [&run](const transfer::Entry& entry) {
+    run.skipped(entry.name, entry.size_bytes);
+  };
+  return tree;
+}
+
+rt::Task<void> add_route(Session& session, TransferRun& run, const Route& route, const Tree& how) {
+  if (route.source.is_file() && route.target.is_object()) {
+    co_return co_await add_put(run, route, how);
+  }
+  if (route.source.is_object() && route.target.is_file()) {
+    co_return co_await add_get(session, run, route, how);
+  }
+  if (route.source.is_object() && route.target.is_object()) {
+    co_return co_await add_copy(session, run, route, how);
+  }
+  co_return fail(Errc::bad_request,
+                 fmt::format("{} and {}: one of them must be an object, such as BUCKET/KEY",
+                             route.source.text(), route.target.text()));
+}
+
+rt::Task<Exit> put_stream(Session& session, ObjectName target) {
+  if (target.key.empty() || target.key.ends_with('/')) {
+    co_return fail(Errc::bad_request, "what comes from stdin has no name: give BUCKET/KEY");
+  }
+  LEAT_CO_TRY(auto content, content_of(session.arguments));
+  if (content.type.empty()) content.type = transfer::content_type_of(target.key);
+  StandardInput input(session.tools().pool);
+  LEAT_CO_DO(co_await transfer::upload_stream(session.tools(), input, target, std::move(content)));
+  co_return Exit::done;
+}
+
+rt::Task<Exit> get_streams(Session& session, std::vector<Location> sources) {
+  StandardOutput output(session.tools().pool);
+  for (const Location& source : sources) {
+    if (source.object.key.empty()) {
+      co_return fail(Errc::bad_request,
+                     fmt::format("{} is a bucket, not an object", source.text()));
+    }
+    const auto sent = co_await transfer::download_stream(session.tools(), source.object, output);
+    if (output.is_closed()) co_return Exit::failed;  // who reads has had enough: `… | head`
+    if (!sent) co_return fail(sent.error());
+  }
+  co_return Exit::done;
+}
+
+}  // namespace leat::programs
