@@ -283,6 +283,7 @@ def test_what_is_not_there_yet_says_so_and_touches_nothing(bucket):
     bucket.put("k", b"hello")
     calls = [(bucket.client.get_bucket_website, {}), (bucket.client.get_bucket_replication, {}),
              (bucket.client.get_object_lock_configuration, {}),
+             (bucket.client.get_object_retention, {"Key": "k"}),
              (bucket.client.put_object, {"Key": "k", "Body": b"", "ACL": "public-read-write"}),
              (bucket.client.put_object, {"Key": "k", "Body": b"", "StorageClass": "GLACIER"}),
              (bucket.client.put_object, {"Key": "k", "ServerSideEncryption": "AES256"})]

@@ -193,7 +193,8 @@ rt::Task<void> Sweeper::sweep_versions(const record::Bucket& bucket, const Rules
     for (store::VersionItem& item : page.items) {
       if (!history.empty() && history.front().name != item.name) {
         const record::ObjectKey object{.bucket = bucket.id, .key = history.front().name};
-        LEAT_CO_DO(co_await sweep_history(object, rules, std::exchange(history, {}), swept));
+        auto read = std::exchange(history, {});
+        LEAT_CO_DO(co_await sweep_history(object, rules, std::move(read), swept));
       }
       history.push_back(std::move(item));
     }
