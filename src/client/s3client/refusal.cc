@@ -97,6 +97,9 @@ Refusal refusal_of(const RefusalParts& parts) {
     said.message = parts.key.empty() ? "there is no such bucket" : "there is no such object";
   }
   if (said.code.empty() && parts.status == 403) said.code = "AccessDenied";
+  if (said.code.empty() && parts.status == 400 && parts.body.empty()) {
+    said.message = "the service takes no such name; buckets have 3 to 63 of a-z, 0-9, '-' and '.'";
+  }
   Errc errc = errc_of_status(parts.status);
   bool may_retry = may_retry_status(parts.status);
   std::string advice;

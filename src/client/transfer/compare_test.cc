@@ -86,7 +86,7 @@ TEST(Plan, MergesTwoTreesInStep) {
   ListedEntries source({entry("a", 1, 0), entry("b/c", 1, 0), entry("d", 1, 0)});
   ListedEntries target({entry("a", 1, 100), entry("b", 1, 0), entry("d", 2, 0), entry("e", 1, 0)});
   std::vector<std::pair<Verdict, std::string>> seen;
-  const Emit emit = [&seen](Verdict verdict, Entry one) -> rt::Task<void> {
+  const Emit emit = [&seen](Verdict verdict, const Entry& one) -> rt::Task<void> {
     seen.emplace_back(verdict, one.name);
     return rt::yield();
   };

@@ -30,7 +30,7 @@ bool is_md5(std::string_view etag) {
 }  // namespace
 
 rt::Task<OpenFile> open_file(Tools& tools, std::string path) {
-  auto work = [&disk = tools.disk, path]() -> Result<OpenFile> {
+  auto work = [&disk = tools.disk, path = std::move(path)]() -> Result<OpenFile> {
     LEAT_TRY(std::shared_ptr<io::File> file, disk.open(path, io::OpenMode::read));
     LEAT_TRY(const io::FileInfo info, file->info());
     if (info.is_directory) return fail(Errc::bad_request, fmt::format("{} is a folder", path));

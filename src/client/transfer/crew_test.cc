@@ -83,5 +83,20 @@ TEST_F(CrewTest, MemoryIsLentInTurnAndOneLeaseMayExceedIt) {
   EXPECT_EQ(memory_.in_use(), 0U);
 }
 
+// Where the bytes of a lease are, once it is over.
+rt::Task<const std::byte*> borrow_once(MemoryBudget& memory, std::size_t size) {
+  LEAT_CO_TRY(const auto lease, co_await memory.lease(size));
+  co_return lease.bytes().data();
+}
+
+TEST_F(CrewTest, MemoryOfLargePiecesIsUsedAgain) {
+  MemoryBudget memory(8 * kMiB);
+  const std::byte* first = world_.run(borrow_once(memory, 4 * kMiB)).value();
+  EXPECT_EQ(world_.run(borrow_once(memory, 4 * kMiB)).value(), first);
+  EXPECT_EQ(world_.run(borrow_once(memory, 2 * kMiB)).value(), first);
+  EXPECT_NE(world_.run(borrow_once(memory, 8 * kMiB)).value(), nullptr);
+  EXPECT_EQ(memory.in_use(), 0U);
+}
+
 }  // namespace
 }  // namespace leat::transfer

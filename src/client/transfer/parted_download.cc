@@ -52,6 +52,15 @@ rt::Task<void> PartedDownload::fetch_range(const Part& part, MutableBytes room) 
   }
 }
 
+rt::Task<void> PartedDownload::write(std::uint32_t index, Bytes bytes) {
+  LEAT_CO_TRY(const auto turn, co_await writing_.take());
+  const std::uint64_t offset = plan_.part(index).offset;
+  LEAT_CO_DO(co_await tools_.files.write_at(file_->file(), offset, bytes));
+  // Only now: the mark says that the bytes are there.
+  const std::uint64_t mark = file_->mark_offset(index);
+  co_return co_await tools_.files.write_at(file_->file(), mark, as_bytes("1"));
+}
+
 rt::Task<void> PartedDownload::fetch_part(std::uint32_t index) {
   const Part part = plan_.part(index);
   const bool is_linear = head_.checksum && hash::is_linear(head_.checksum->algorithm());
@@ -69,9 +78,7 @@ rt::Task<void> PartedDownload::fetch_part(std::uint32_t index) {
     tools_.counters.bytes_done += part.length;
   } else {
     LEAT_CO_DO(co_await fetch_range(part, room));
-    LEAT_CO_DO(co_await tools_.files.write_at(file_->file(), part.offset, room));
-    const std::uint64_t mark = file_->mark_offset(index);
-    LEAT_CO_DO(co_await tools_.files.write_at(file_->file(), mark, as_bytes("1")));
+    LEAT_CO_DO(co_await write(index, room));
     tools_.counters.moved(part.length);
   }
   if (is_linear) {

@@ -11,6 +11,7 @@
 #include "transfer/download.h"
 #include "transfer/group.h"
 #include "transfer/part_file.h"
+#include "transfer/turn.h"
 
 namespace leat::transfer {
 
@@ -32,6 +33,7 @@ class PartedDownload {
   rt::Task<void> fetch_parts();
   rt::Task<void> fetch_part(std::uint32_t index);
   rt::Task<void> fetch_range(const Part& part, MutableBytes room);
+  rt::Task<void> write(std::uint32_t index, Bytes bytes);
   rt::Task<bool> is_good();
   rt::Task<void> close(bool good);
 
@@ -42,6 +44,8 @@ class PartedDownload {
   std::unique_ptr<PartFile> file_;
   std::vector<std::optional<hash::ChecksumValue>> sums_;
   std::uint32_t next_ = 0;
+  // File systems let one writer of a file in; others that came would only burn their time.
+  Turn writing_;
   Group fetchers_;
 };
 

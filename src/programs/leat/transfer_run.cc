@@ -151,7 +151,7 @@ void TransferRun::skipped(const std::string& name, std::uint64_t size_bytes) {
       json_text({{"type", "file"}, {"status", "skipped"}, {"name", name}, {"bytes", size_bytes}}));
 }
 
-void TransferRun::failed(const std::string& what, const Error& error) {
+void TransferRun::failed(const std::string& what, const Error& error, bool says_name) {
   if (!first_error_) first_error_ = error.code();
   const std::string_view reason =
       error.detail().empty() ? traits(error.code()).name : error.detail();
@@ -164,7 +164,7 @@ void TransferRun::failed(const std::string& what, const Error& error) {
   ++failures_shown_;
   if (failures_shown_ > kFailuresShownMax) return;
   display_->clear();
-  fmt::print(stderr, "leat: {}: {}\n", what, reason);
+  fmt::print(stderr, "leat: {}{}\n", says_name ? "" : what + ": ", reason);
   if (failures_shown_ == kFailuresShownMax) {
     fmt::print(stderr, "leat: further failures are counted, and listed with --json\n");
   }
@@ -218,7 +218,11 @@ void TransferRun::finished(const Job& job, const Result<Outcome>& outcome) {
   if (!outcome) {
     Job named = job;
     named.path = shown(job.path);
-    return failed(transfer::describe(named), outcome.error());
+    // Most reasons begin with the name of what they are about.
+    const std::string_view reason = outcome.error().detail();
+    const bool says_name =
+        reason.starts_with(job.source.text() + ':') || reason.starts_with(job.target.text() + ':');
+    return failed(transfer::describe(named), outcome.error(), says_name);
   }
   if (job.action == Action::remove) return removed(job, *outcome);
   if (job.action == Action::remove_file) ++removed_;

@@ -36,7 +36,8 @@ class TransferRun {
   class Display;
 
   void finished(const transfer::Job& job, const Result<transfer::Outcome>& outcome);
-  void failed(const std::string& what, const Error& error);
+  // `what` stands before the reason, unless the reason says it itself.
+  void failed(const std::string& what, const Error& error, bool says_name = false);
   void removed(const transfer::Job& job, const transfer::Outcome& outcome);
   void say(std::string_view status, const transfer::Job& job, std::uint64_t size_bytes);
   void say_line(const std::string& text);
