@@ -68,8 +68,9 @@ rt::Task<void> BenchStore::take_bucket(rt::Shard& shard, std::string name,
   store::ShardStore& store = on(shard);
   auto found = store.find_bucket(name);
   if (found && found->durability != durability) {
-    found->durability = durability;
-    LEAT_CO_DO(co_await store.change_bucket(*found));
+    const auto change = [durability](record::Bucket& bucket) { bucket.durability = durability; };
+    auto changing = store.change_bucket(found->id, change);
+    LEAT_CO_DO(co_await std::move(changing));
   }
   if (!found) {
     store::BucketOptions options{.durability = durability};
