@@ -10,7 +10,7 @@ import pytest
 from leat_process import binary, clean_environment, run_leat, wait_until
 
 COMMANDS = ["put", "get", "cat", "ls", "stat", "du", "cp", "mv", "sync", "rm", "mb", "rb", "bucket",
-            "serve", "disk", "key", "env", "fsck", "share", "config", "completion", "version",
+            "serve", "top", "disk", "key", "env", "fsck", "share", "config", "completion", "version",
             "help"]
 
 
