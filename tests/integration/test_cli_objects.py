@@ -696,6 +696,22 @@ def test_large_objects_are_copied_and_listed_as_boto3_sees_them(cli, bucket, tmp
                      "modified": item["LastModified"].strftime("%Y-%m-%dT%H:%M:%SZ")}]
 
 
+def test_a_node_that_starts_again_is_waited_for(start, tmp_path):
+    folder = tmp_path / "data"
+    server = start("serve", folder)
+    cli = Cli(server, folder, tmp_path)
+    cli.ok("mb", "restarted")
+    for index in range(3000):
+        write(tmp_path / "in" / f"{index:04}", f"{index}".encode())
+    process = cli.start("put", tmp_path / "in", "restarted")
+    wait_until(lambda: cli.keys("restarted"), "the first object")
+    server.kill()
+    start("serve", folder, listen=cli.url.split("//")[1])
+    _, told = process.communicate(timeout=3 * WAIT_SECONDS)
+    assert process.returncode == 0, told
+    assert len(cli.keys("restarted")) == 3000
+
+
 def test_top_tells_what_the_node_does(cli, bucket):
     stop = threading.Event()
     listen = cli.url.split("//")[1]
