@@ -9,9 +9,9 @@ import pytest
 
 from leat_process import binary, clean_environment, run_leat, wait_until
 
-COMMANDS = ["put", "get", "cat", "ls", "stat", "du", "cp", "mv", "sync", "rm", "mb", "rb", "bucket",
-            "serve", "disk", "key", "env", "fsck", "share", "config", "completion", "version",
-            "help"]
+COMMANDS = ["put", "get", "cat", "ls", "stat", "du", "cp", "mv", "sync", "rm", "mb", "rb",
+            "bucket", "serve", "top", "disk", "key", "env", "fsck", "share", "config", "completion",
+            "version", "help"]
 
 
 def usage_error(*arguments, **options):

@@ -177,6 +177,8 @@ Result<Exit> run_parsed_client(const Invocation& invocation, const Arguments& ar
   service.http.idle_max_total = service.http.connections_max_per_host;
   service.http.silence_timeout = std::chrono::minutes(2);
   service.http.period = kLook;
+  // About ten seconds, for all workers at once: long enough for a node to start again.
+  service.retry = {.attempts_max = 9, .budget_max = 4000};
   const Common common{clock, rng, disk, pool, counters, options, service};
   std::vector<std::unique_ptr<Member>> team;
   for (std::uint32_t i = 0; i < shards; ++i)

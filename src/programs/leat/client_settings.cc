@@ -114,8 +114,8 @@ Result<s3client::Profile> aws_profile(const Invocation& invocation, const std::s
   return s3client::find_profile(sources);
 }
 
-std::string or_else(std::string text, std::string_view fallback) {
-  return text.empty() ? std::string(fallback) : text;
+std::string or_else(std::string_view text, std::string_view fallback) {
+  return std::string(text.empty() ? fallback : text);
 }
 
 // "$XDG_STATE_HOME/leat/uploads", by default below ~/.local/state.

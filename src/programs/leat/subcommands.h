@@ -19,6 +19,7 @@ Exit run_mb(const Invocation& invocation);
 Exit run_rb(const Invocation& invocation);
 Exit run_bucket(const Invocation& invocation);
 Exit run_serve(const Invocation& invocation);
+Exit run_top(const Invocation& invocation);
 Exit run_share(const Invocation& invocation);
 Exit run_disk(const Invocation& invocation);
 Exit run_key(const Invocation& invocation);

@@ -29,6 +29,7 @@ constexpr std::array kCommands = {
     Command{"bucket", "show|set|unset BUCKET [NAME[=VALUE]…]",
             "Show and set the properties of a bucket.", run_bucket},
     Command{"serve", "DIR… [flags]", "Start a store on one or more directories.", run_serve},
+    Command{"top", "[--interval TIME] [--count N] [flags]", "Watch what a node does.", run_top},
     Command{"disk", "list|add DIR|remove DIR|ID [--json]",
             "See, add and remove the disks of a node that runs.", run_disk},
     Command{"key", "create NAME|list|revoke ID [flags]",
