@@ -73,7 +73,7 @@ rt::Task<void> add_put(TransferRun& run, const Route& route, const Tree& how) {
   co_return co_await run.crew().add(transfer::single_job(single, how));
 }
 
-// The object is not there: perhaps the beginning of others was meant.
+// The object is not there: perhaps the beginning of others was meant. Always an error.
 rt::Task<void> explain_missing(Session& session, const Location& source, Error error) {
   if (error.code() != Errc::not_found) co_return fail(std::move(error));
   s3client::ListQuery query{.bucket = source.object.bucket, .keys_max = 1};
@@ -88,7 +88,9 @@ rt::Task<void> explain_missing(Session& session, const Location& source, Error e
 rt::Task<Single> single_source(Session& session, const Location& source) {
   auto head = co_await s3client::head_object(session.client(), source.object);
   if (!head) {
-    LEAT_CO_DO(co_await explain_missing(session, source, std::move(head).error()));
+    Error error = head.error().clone();
+    Status why = co_await explain_missing(session, source, std::move(error));
+    co_return fail(std::move(why).error());
   }
   Single single{.source = source, .size_bytes = head->size_bytes, .etag = head->etag};
   co_return single;
