@@ -326,6 +326,33 @@ def test_bucket_shows_its_properties(cli, bucket):
     cli.refused(2, "bucket", "unset", bucket, "versioning")
 
 
+def test_bucket_sets_what_s3_has(cli, bucket, tmp_path):
+    policy = {"Version": "2012-10-17", "Statement": [
+        {"Effect": "Allow", "Principal": "*", "Action": "s3:GetObject",
+         "Resource": f"arn:aws:s3:::{bucket}/public/*"}]}
+    (tmp_path / "policy.json").write_text(json.dumps(policy))
+    (tmp_path / "rules.xml").write_text(
+        "<LifecycleConfiguration><Rule><ID>old</ID><Filter><Prefix>tmp/</Prefix></Filter>"
+        "<Status>Enabled</Status><Expiration><Days>3</Days></Expiration></Rule>"
+        "</LifecycleConfiguration>")
+    (tmp_path / "cors.xml").write_text(
+        "<CORSConfiguration><CORSRule><AllowedOrigin>*</AllowedOrigin>"
+        "<AllowedMethod>GET</AllowedMethod></CORSRule></CORSConfiguration>")
+    cli.ok("bucket", "set", bucket, "versioning=enabled", f"policy={tmp_path / 'policy.json'}",
+           f"lifecycle={tmp_path / 'rules.xml'}", f"cors={tmp_path / 'cors.xml'}")
+    assert cli.s3.get_bucket_versioning(Bucket=bucket)["Status"] == "Enabled"
+    assert json.loads(cli.s3.get_bucket_policy(Bucket=bucket)["Policy"]) == policy
+    rules = cli.s3.get_bucket_lifecycle_configuration(Bucket=bucket)["Rules"]
+    assert rules[0]["Expiration"]["Days"] == 3
+    assert cli.s3.get_bucket_cors(Bucket=bucket)["CORSRules"][0]["AllowedOrigins"] == ["*"]
+    shown = json.loads(cli.ok("bucket", "show", bucket, "--json").stdout)
+    assert shown["versioning"] == "Enabled"
+    cli.ok("bucket", "set", bucket, "versioning=suspended")
+    cli.ok("bucket", "unset", bucket, "policy")
+    assert b"none" in cli.ok("bucket", "show", bucket).stdout
+    assert cli.s3.get_bucket_versioning(Bucket=bucket)["Status"] == "Suspended"
+
+
 def test_cp_copies_in_every_direction(cli, bucket, tmp_path):
     data = noise(9 * MIB)
     write(tmp_path / "in" / "x" / "large", data)
