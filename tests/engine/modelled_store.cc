@@ -174,8 +174,8 @@ rt::Task<void> ModelledStore::call(Chore chore, std::int64_t now) {
 rt::Task<record::Version> ModelledStore::call(const Operation& operation) {
   volume::Volume& volume = world_.volume();
   switch (operation.kind) {
-    case Kind::put:
-    case Kind::revise: return call_put(operation);
+    case Kind::put: return call_put(operation);
+    case Kind::revise: return call_revise(operation);
     case Kind::remove:
       return without_version(
           without_value(volume.remove(operation.object, operation.precondition)));
@@ -205,18 +205,39 @@ rt::Task<record::Version> ModelledStore::call_put(const Operation& operation) {
       .object = operation.object, .version = stored(operation.version), .data = {}};
   if (data.size() <= world_.options().small_max_bytes) {
     fresh.data = record::sum_blocks({as_bytes(data)});
-  } else if (operation.kind == Kind::put) {
-    LEAT_CO_TRY(fresh.version.place, co_await world_.write_files_task(operation.object, data));
   } else {
-    LEAT_CO_TRY(const auto now, world_.volume().index().find(operation.object));
-    LEAT_CO_TRY(const auto kept,
-                world_.volume().index().find_kept(operation.object, fresh.version.id));
-    if (!now && !kept) co_return fail(Errc::precondition_failed);
-    fresh.version.place = kept ? kept->version.place : now->place;
+    LEAT_CO_TRY(fresh.version.place, co_await world_.write_files_task(operation.object, data));
   }
-  if (operation.kind == Kind::revise) co_return co_await world_.volume().revise(fresh);
   volume::Precondition precondition = operation.precondition;
   co_return co_await world_.volume().put(fresh, std::move(precondition));
+}
+
+// As whoever revises does: finds the version, and again if somebody else was faster.
+rt::Task<record::Version> ModelledStore::call_revise(const Operation& operation) {
+  const std::string& data = *operation.version.data;
+  const record::VersionId id(operation.version.id);
+  record::Sequence tried{};
+  for (;;) {
+    const index::Index& index = world_.volume().index();
+    LEAT_CO_TRY(const auto current, index.find(operation.object));
+    LEAT_CO_TRY(const auto kept, index.find_kept(operation.object, id));
+    std::optional<record::Version> found = current;
+    if (kept) found = kept->version;
+    if (!found) co_return fail(Errc::precondition_failed);
+    volume::NewVersion fresh{
+        .object = operation.object, .version = stored(operation.version), .data = {}};
+    fresh.version.sequence = found->sequence;
+    if (data.size() <= world_.options().small_max_bytes) {
+      fresh.data = record::sum_blocks({as_bytes(data)});
+    } else {
+      fresh.version.place = found->place;
+    }
+    auto revised = co_await world_.volume().revise(fresh);
+    const bool is_overtaken = !revised && revised.error().code() == Errc::precondition_failed &&
+                              found->id == id && found->sequence != tried;
+    if (!is_overtaken) co_return revised;
+    tried = found->sequence;
+  }
 }
 
 rt::Task<record::Version> ModelledStore::call_part(const Operation& operation) {
@@ -625,11 +646,11 @@ void ModelledStore::list_histories(const index::ListRequest& request) {
       const State& state = history_.last({.bucket = request.bucket, .key = history.name});
       const auto kept =
           static_cast<std::size_t>(std::ranges::count_if(state.trash, &Trashed::is_kept));
-      const bool is_sorted = std::ranges::is_sorted(
-          history.versions.begin() + (history.has_current ? 1 : 0), history.versions.end(),
-          std::ranges::greater{}, &record::Version::id);
-      if (history.has_current != state.current.has_value() || !is_sorted ||
-          history.versions.size() != kept + (state.current ? 1 : 0)) {
+      const bool is_sorted =
+          std::ranges::is_sorted(history.kept, std::ranges::greater{},
+                                 [](const index::Trashed& one) { return one.version.id; });
+      if (history.current.has_value() != state.current.has_value() || !is_sorted ||
+          history.kept.size() != kept) {
         return fail_with("the history of " + describe({.object = {request.bucket, history.name}}) +
                          " is another");
       }

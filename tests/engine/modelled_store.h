@@ -98,6 +98,7 @@ class ModelledStore {
   rt::Task<void> perform(RunningPtr running);
   rt::Task<record::Version> call(const Operation& operation);
   rt::Task<record::Version> call_put(const Operation& operation);
+  rt::Task<record::Version> call_revise(const Operation& operation);
   rt::Task<record::Version> call_part(const Operation& operation);
   rt::Task<record::Version> call_complete(const Operation& operation);
   rt::Task<void> call(Chore chore, std::int64_t now);

@@ -147,6 +147,22 @@ def test_a_reader_that_has_enough_is_no_reason_to_complain(cli, bucket, tmp_path
         assert process.stderr.read() == b""
 
 
+def test_output_that_cannot_be_written_is_no_bug(cli, bucket, tmp_path):
+    cli.ok("put", write(tmp_path / "f", b"x"), f"{bucket}/f")
+    commands = [("ls", "-r", bucket), ("ls", bucket, "--json"), ("stat", f"{bucket}/f"),
+                ("du", bucket), ("put", tmp_path / "f", f"{bucket}/g", "--json")]
+    for words in commands:
+        reader, writer = os.pipe()
+        os.close(reader)
+        with open(writer, "wb") as closed, open("/dev/full", "wb") as full:
+            for stdout, said in ((closed, b""), (full, b"standard output cannot be written")):
+                ended = subprocess.run([str(binary()), *map(str, words)], stdout=stdout,
+                                       env=cli.environment(), stderr=subprocess.PIPE,
+                                       timeout=WAIT_SECONDS)
+                assert ended.returncode == 1, (words, ended)
+                assert said in ended.stderr and b"bug" not in ended.stderr, (words, ended)
+
+
 def test_the_service_keeps_the_checksum_that_was_made_here(cli, bucket, tmp_path):
     write(tmp_path / "small", b"x" * 1000)
     write(tmp_path / "large", noise(20 * MIB))

@@ -47,6 +47,7 @@ class Checker {
     if (const Status sound = (*kv)->verify(); !sound) note(folders_.index(), sound.error());
     index::Index index(**kv);
     if (const Status loaded = index.load(); !loaded) note(folders_.index(), loaded.error());
+    check_applied(index);
     LEAT_DO(check_versions(index));
     check_counts(index);
     LEAT_DO(check_files());
@@ -77,8 +78,9 @@ class Checker {
         note(where, file.error());
         continue;
       }
-      const auto count = [this](const record::Record&) -> Status {
+      const auto count = [this](const record::Record& record) -> Status {
         ++report_.records;
+        last_ = std::max(last_, record.header.sequence);
         step();
         return {};
       };
@@ -91,6 +93,13 @@ class Checker {
       }
     }
     return {};
+  }
+
+  void check_applied(const index::Index& index) {
+    const auto applied = index.applied();
+    if (!applied) return note(folders_.index(), applied.error());
+    const record::Sequence known = *applied ? (*applied)->last : record::Sequence();
+    if (last_ > known) report_.pending = last_.value() - known.value();
   }
 
   Status check_versions(const index::Index& index) {
@@ -198,6 +207,7 @@ class Checker {
   const record::Identity& identity_;
   segment::SegmentFolder segments_;
   const Tell& tell_;
+  record::Sequence last_{};  // of all changes in the segments
   Report report_;
   std::uint64_t steps_ = 0;
   std::set<std::uint64_t> named_;

@@ -29,6 +29,9 @@ struct Report {
   std::uint64_t records = 0;
   std::uint64_t files = 0;
   std::uint64_t orphans = 0;  // files that nobody names: harmless, removed after a start
+  // Changes that the index does not know yet, since the process was killed: the next start applies
+  // them. Objects, versions and orphans are those before them.
+  std::uint64_t pending = 0;
   std::vector<Finding> findings{};
 
   bool is_clean() const { return findings.empty(); }

@@ -85,6 +85,17 @@ TEST_F(FsckTest, AnOrphanIsCountedAndNoFinding) {
   EXPECT_EQ(report.orphans, 1U);
 }
 
+TEST_F(FsckTest, WhatTheIndexDoesNotKnowYetIsToldAndNoFinding) {
+  EXPECT_EQ(check_now().pending, 0U);
+  ASSERT_TRUE(world_.open());
+  for (int i = 0; i < 5; ++i)
+    ASSERT_TRUE(world_.put(key("new" + std::to_string(i)), "x"));
+  world_.kill();
+  const Report report = check_now();
+  EXPECT_TRUE(report.is_clean());
+  EXPECT_EQ(report.pending, 5U);
+}
+
 TEST_F(FsckTest, ALostIndexIsFoundAndRebuilt) {
   const auto names = world_.disk().list("d/index");
   for (const std::string& name : *names) {

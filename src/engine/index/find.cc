@@ -165,8 +165,9 @@ class HistoryWalk {
       : request_(request),
         objects_(object_prefix(request.bucket)),
         trash_(trash_prefix(request.bucket)),
-        current_(kv.cursor()),
-        past_(kv.cursor()) {
+        cursors_(kv.twin_cursors()),
+        current_(cursors_.first),
+        past_(cursors_.second) {
     std::optional<std::string> first = request.after;
     if (!request.includes_after && !request.after.empty()) {
       first = first_behind(request.prefix, request.delimiter, request.after);
@@ -190,7 +191,7 @@ class HistoryWalk {
       }
       LEAT_TRY(auto item, take(*name));
       if (!item) continue;
-      count += item->is_group ? 1 : item->versions.size();
+      count += item->is_group ? 1 : item->kept.size() + (item->current ? 1 : 0);
       page.items.push_back(std::move(*item));
     }
   }
@@ -239,7 +240,7 @@ class HistoryWalk {
   // Nothing when all that is left of the key is in the trash.
   Result<std::optional<History>> take(const std::string& name) {
     LEAT_TRY(auto history, take_key(name));
-    if (history.versions.empty()) return std::nullopt;
+    if (!history.current && history.kept.empty()) return std::nullopt;
     if (const auto group = group_of(name)) {
       const std::string behind = behind_prefix(*group);
       // Behind a group of 0xFF alone there is nothing.
@@ -256,27 +257,24 @@ class HistoryWalk {
   Result<History> take_key(const std::string& name) {
     History history{.name = name};
     if (current_.is_valid() && current_.key() == objects_ + name) {
-      LEAT_TRY(auto version, record::decode_version(current_.value()));
-      history.versions.push_back(std::move(version));
-      history.has_current = true;
+      LEAT_TRY(history.current, record::decode_version(current_.value()));
       current_.next();
     }
-    const std::size_t first = history.versions.size();
     const std::string prefix = trash_prefix({.bucket = request_.bucket, .key = name});
     for (; past_.is_valid() && past_.key().starts_with(prefix); past_.next()) {
       LEAT_TRY(auto trashed, decode_trashed(past_.value()));
-      if (trashed.is_kept()) history.versions.push_back(std::move(trashed.version));
+      if (trashed.is_kept()) history.kept.push_back(std::move(trashed));
     }
-    std::reverse(history.versions.begin() + static_cast<std::ptrdiff_t>(first),
-                 history.versions.end());
+    std::ranges::reverse(history.kept);
     return history;
   }
 
   const HistoryRequest& request_;
   const std::string objects_;
   const std::string trash_;
-  kv::Cursor current_;
-  kv::Cursor past_;
+  std::pair<kv::Cursor, kv::Cursor> cursors_;
+  kv::Cursor& current_;
+  kv::Cursor& past_;
 };
 
 }  // namespace

@@ -84,8 +84,8 @@ struct ListPage {
 struct History {
   std::string name{};
   bool is_group = false;
-  bool has_current = false;
-  std::vector<record::Version> versions{};  // the current one first, then the newest
+  std::optional<record::Version> current{};
+  std::vector<Trashed> kept{};  // the newest first
 };
 
 struct HistoryRequest {

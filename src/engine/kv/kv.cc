@@ -262,6 +262,22 @@ Cursor Kv::cursor() const {
   return Cursor(std::move(position));
 }
 
+std::pair<Cursor, Cursor> Kv::twin_cursors() const {
+  // What a cursor needs stays with it once it is made: the snapshot is for the time between them.
+  const rocksdb::Snapshot* moment = engine_->db->GetSnapshot();
+  rocksdb::ReadOptions options;
+  options.snapshot = moment;
+  const auto make = [this, &options] {
+    auto position = std::make_unique<Cursor::Position>();
+    position->iterator.reset(engine_->db->NewIterator(options));
+    return Cursor(std::move(position));
+  };
+  Cursor first = make();
+  Cursor second = make();
+  engine_->db->ReleaseSnapshot(moment);
+  return {std::move(first), std::move(second)};
+}
+
 Status Kv::verify() const {
   LEAT_DO(verify_sealed(engine_->disk, engine_->folder));
   return to_status(engine_->db->VerifyFileChecksums(rocksdb::ReadOptions()));

@@ -21,6 +21,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/result.h"
 #include "io/disk.h"
@@ -111,6 +112,8 @@ class Kv {
   Status compact();
 
   Cursor cursor() const;
+  // Two that see the same moment.
+  std::pair<Cursor, Cursor> twin_cursors() const;
 
   // Reads every byte of every file and checks it. Errors: corrupt, naming the file; io.
   Status verify() const;

@@ -53,7 +53,8 @@ struct PutDetails {
 struct VersionItem {
   std::string name{};
   std::optional<record::Version> version{};
-  bool is_current = false;  // what the object shows, if it is no marker
+  bool is_current = false;       // what the object shows, or the marker that hides it
+  std::int64_t replaced_ms = 0;  // when it was; 0 for the current one
 };
 
 struct VersionsRequest {

@@ -23,8 +23,9 @@ std::optional<std::uint64_t> parse_digits(std::string_view text) {
 }  // namespace
 
 bool VersionName::names(const record::Version& version) const {
-  if (is_null) return !version.is_versioned;
-  return version.is_versioned && version.id == id && version.modified_ms == modified_ms;
+  if (is_null == version.is_versioned) return false;
+  if (is_null && id.value() == 0) return true;
+  return version.id == id && version.modified_ms == modified_ms;
 }
 
 std::string to_text(const VersionName& name) {
@@ -34,8 +35,7 @@ std::string to_text(const VersionName& name) {
 }
 
 VersionName name_of(const record::Version& version) {
-  if (!version.is_versioned) return {.is_null = true};
-  return {.id = version.id, .modified_ms = version.modified_ms};
+  return {.is_null = !version.is_versioned, .id = version.id, .modified_ms = version.modified_ms};
 }
 
 std::optional<VersionName> parse_version_name(std::string_view text) {

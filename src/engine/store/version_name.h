@@ -14,7 +14,7 @@ namespace leat::store {
 
 struct VersionName {
   bool is_null = false;
-  record::VersionId id{};
+  record::VersionId id{};  // 0: any null one
   std::int64_t modified_ms = 0;
 
   bool names(const record::Version& version) const;

@@ -11,25 +11,15 @@ namespace {
 
 using Kept = std::vector<index::Trashed>;
 
-// The newest first; within a disk they are so already, whatever its clock did.
-std::vector<record::Version> merge(const std::vector<record::Version>& a,
-                                   const std::vector<record::Version>& b) {
-  std::vector<record::Version> merged;
-  std::ranges::merge(a, b, std::back_inserter(merged), std::ranges::greater{},
-                     &record::Version::modified_ms, &record::Version::modified_ms);
-  return merged;
-}
-
-// Two parts of one key's history.
+// Two parts of one key's history. The newest first; within a disk they are so already, whatever its
+// clock did.
 void merge_into(index::History& into, index::History other) {
-  if (other.has_current) std::swap(into, other);
-  std::optional<record::Version> current;
-  if (into.has_current) {
-    current = std::move(into.versions.front());
-    into.versions.erase(into.versions.begin());
-  }
-  into.versions = merge(into.versions, other.versions);
-  if (current) into.versions.insert(into.versions.begin(), std::move(*current));
+  if (!into.current) into.current = std::move(other.current);
+  const auto time = [](const index::Trashed& one) { return one.version.modified_ms; };
+  Kept merged;
+  std::ranges::merge(into.kept, other.kept, std::back_inserter(merged), std::ranges::greater{},
+                     time, time);
+  into.kept = std::move(merged);
 }
 
 // The pages of several disks as one. A name behind the end of some disk's page may have more to it
@@ -59,27 +49,34 @@ index::HistoryPage merge(std::vector<index::HistoryPage> pages) {
 // The versions behind `after`, or all of them.
 void add_items(index::History history, const std::optional<VersionName>& after,
                std::vector<VersionItem>& items) {
-  std::vector<record::Version>& versions = history.versions;
   if (history.is_group) {
     items.push_back({.name = std::move(history.name)});
     return;
   }
-  auto first = versions.begin();
+  std::vector<VersionItem> all;
+  if (history.current) {
+    all.push_back({.name = history.name, .version = *history.current, .is_current = true});
+  }
+  for (index::Trashed& one : history.kept) {
+    const bool is_shown = all.empty() && one.version.is_marker;
+    all.push_back({.name = history.name,
+                   .version = std::move(one.version),
+                   .is_current = is_shown,
+                   .replaced_ms = one.since_ms});
+  }
+  auto first = all.begin();
   if (after) {
-    const auto is_it = [&after](const record::Version& one) { return after->names(one); };
-    const auto is_older = [&after](const record::Version& one) {
-      return one.modified_ms < after->modified_ms;
+    const auto is_it = [&after](const VersionItem& one) { return after->names(*one.version); };
+    // One that is gone by now has left no mark: what is older than it follows. Rather twice than
+    // not at all.
+    const auto is_older = [&after](const VersionItem& one) {
+      return after->id.value() == 0 || one.version->id < after->id ||
+             one.version->modified_ms < after->modified_ms;
     };
-    const auto last = std::ranges::find_if(versions, is_it);
-    // One that is gone by now has left no mark: what is older than it follows.
-    first = last != versions.end() ? last + 1 : std::ranges::find_if(versions, is_older);
+    const auto last = std::ranges::find_if(all, is_it);
+    first = last != all.end() ? last + 1 : std::ranges::find_if(all, is_older);
   }
-  const bool is_shown = history.has_current || versions.front().is_marker;
-  for (auto one = first; one != versions.end(); ++one) {
-    const bool is_first = one == versions.begin();
-    items.push_back(
-        {.name = history.name, .version = std::move(*one), .is_current = is_first && is_shown});
-  }
+  std::move(first, all.end(), std::back_inserter(items));
 }
 
 }  // namespace
@@ -97,7 +94,10 @@ rt::Task<Kept> ShardStore::find_kept(const Door& door, const record::ObjectKey& 
 
 rt::Task<Found> ShardStore::find_version(record::ObjectKey object, VersionName name) {
   LEAT_CO_DO(check_key(object));
-  const std::vector<DoorPtr> order = ranked(object);
+  std::vector<DoorPtr> order = ranked(object);
+  // A second look: one that is replaced or shown again meanwhile is for a moment in neither place.
+  const std::vector<DoorPtr> again = order;
+  order.insert(order.end(), again.begin(), again.end());
   for (const DoorPtr& door : order) {
     LEAT_CO_TRY(const auto inside, door->enter());
     LEAT_CO_TRY(auto current, co_await door->reader().find(object));

@@ -244,5 +244,60 @@ TEST_P(VersionsTest, UndeletingTakesTheNewestThatIsNoMarker) {
   EXPECT_EQ(list(), "k*one k:X k:X");
 }
 
+TEST_P(VersionsTest, WhoRemovesOnlyThePastNeitherRemovesNorShowsTheObject) {
+  const VersionName first = put("k", "one");
+  const VersionName second = put("k", "two");
+  const auto past = [this](const VersionName& name) {
+    return rig_.run(rig_.store().remove_version(key("k"), name, /*must_be_past=*/true));
+  };
+  EXPECT_EQ(past(second).error().code(), Errc::precondition_failed);
+  const auto marker = remove("k");
+  EXPECT_EQ(past(*marker).error().code(), Errc::precondition_failed) << "it would show two again";
+  EXPECT_TRUE(past(first));
+  EXPECT_TRUE(past(second));
+  EXPECT_TRUE(past(*marker)) << "nothing is behind it any more";
+  EXPECT_EQ(list(), "");
+}
+
+TEST_P(VersionsTest, AListingTellsSinceWhenAVersionIsPast) {
+  put("k", "old");
+  world_.run_for(std::chrono::hours(1));
+  put("k", "new");
+  world_.run_for(std::chrono::hours(1));
+  const std::int64_t now = rig_.store().now_ms();
+  // The old one is shown again: the new one is past since now, not since the old one was made.
+  ASSERT_TRUE(rig_.run(rig_.store().restore(key("k"), std::nullopt)));
+  const VersionsRequest request{.keys = {.bucket = bucket_}};
+  const auto page = rig_.run(rig_.store().list_versions(request));
+  ASSERT_EQ(page->items.size(), 2U);
+  EXPECT_EQ(get("k", name_of(*page->items[1].version)), "new");
+  EXPECT_GE(page->items[1].replaced_ms, now);
+}
+
+TEST_P(VersionsTest, APageThatEndedAtAVersionThatIsGoneGoesOn) {
+  for (const char* data : {"1", "2", "3", "4"})
+    put("k", data);
+  VersionsRequest request{.keys = {.bucket = bucket_, .max = 2}};
+  const auto page = rig_.run(rig_.store().list_versions(request));
+  request.keys.after = "k";
+  request.after = name_of(*page->items.back().version);
+  ASSERT_TRUE(remove_version("k", *request.after));
+  const auto rest = rig_.run(rig_.store().list_versions(request));
+  ASSERT_EQ(rest->items.size(), 2U);
+  EXPECT_EQ(get("k", name_of(*rest->items[0].version)), "2");
+}
+
+TEST_P(VersionsTest, AttributesThatWereChangedMeanwhileAreNotOverwritten) {
+  put("k", "one");
+  const auto found = rig_.find(key("k"));
+  const std::vector<record::Attribute> acl{{.name = "acl", .value = "private"}};
+  const std::vector<record::Attribute> tags{{.name = "tag", .value = "x"}};
+  ASSERT_TRUE(rig_.run(rig_.store().set_attributes(*found, acl)));
+  const auto stale = rig_.run(rig_.store().set_attributes(*found, tags));
+  ASSERT_FALSE(stale);
+  EXPECT_EQ(stale.error().code(), Errc::precondition_failed);
+  EXPECT_EQ(rig_.find(key("k"))->version.attributes, acl);
+}
+
 }  // namespace
 }  // namespace leat::store

@@ -78,6 +78,12 @@ rt::Task<record::Version> Volume::remove_version(record::ObjectKey object,
   const auto is_it = [version](const index::Trashed& one) { return one.version.id == version; };
   const auto next = std::ranges::find_if_not(kept, is_it);
   const bool has_next = next != kept.end() && !next->version.is_marker;
+  // What becomes of one that is not versioned is the bucket's choice, which must not change now.
+  std::optional<KeyLatch::Hold> bucket;
+  if (current && !current->is_versioned) {
+    LEAT_CO_TRY(auto hold, co_await latch_.acquire(index::bucket_key(object.bucket)));
+    bucket.emplace(std::move(hold));
+  }
   const std::int64_t now = now_ms();
 
   Entry entry;
@@ -100,6 +106,9 @@ rt::Task<record::Version> Volume::remove_version(record::ObjectKey object,
     removed = found->version;
     entry = purge_of(object, *found);
     const bool was_shown = !current && found == kept.begin();
+    if (removal.must_be_past && was_shown && has_next) {
+      co_return fail(Errc::precondition_failed, "the marker hides the object");
+    }
     if (was_shown && has_next && !removal.is_elsewhere) {
       entry.with.push_back(restoring_of(object, *next, now));
     }

@@ -186,6 +186,7 @@ rt::Task<record::Version> Volume::put_held(Entry& entry, Precondition preconditi
 }
 
 rt::Task<void> Volume::commit_arriving(Entry& entry, record::BucketId bucket) {
+  LEAT_CO_DO(check_bucket(bucket));
   ++arriving_[bucket];
   const Status done = co_await committer_.commit(entry);
   if (--arriving_[bucket] == 0) arriving_.erase(bucket);
@@ -248,7 +249,9 @@ rt::Task<record::Version> Volume::restore(record::ObjectKey object,
 rt::Task<record::Version> Volume::revise(NewVersion& fresh) {
   LEAT_CO_DO(co_await check_room(fresh.object.bucket));
   LEAT_CO_TRY(const auto held, co_await hold(fresh.object));
-  Precondition same{.version = fresh.version.id};
+  const record::VersionId fresh_id = fresh.version.id;
+  const record::Sequence fresh_sequence = fresh.version.sequence;
+  Precondition same{.version = fresh_id};
   Entry entry{.change =
                   record::PutObject{
                       .object = fresh.object, .version = std::move(fresh.version), .upload = {}},
@@ -256,6 +259,10 @@ rt::Task<record::Version> Volume::revise(NewVersion& fresh) {
               .durability = durability(fresh.object.bucket)};
   LEAT_CO_TRY(const index::Before before, co_await read_before(entry.change));
   const bool is_kept = before.trashed && before.trashed->is_kept();
+  const auto& known = is_kept ? std::optional(before.trashed->version) : before.current;
+  if (known && known->id == fresh_id && known->sequence != fresh_sequence) {
+    co_return fail(Errc::precondition_failed, "its attributes were changed meanwhile");
+  }
   if (!is_kept) co_return co_await put_held(entry, std::move(same));
   record::Change keep =
       record::KeepTrashed{.object = std::move(fresh.object),

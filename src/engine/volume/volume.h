@@ -118,7 +118,7 @@ class Volume {
   rt::Task<record::Version> restore(record::ObjectKey object,
                                     std::optional<record::VersionId> version);
   // Other attributes for the current version or one that is kept, which stays the same one.
-  // Errors: precondition_failed, when it is neither.
+  // Errors: precondition_failed, when it is neither, or was revised since it was found.
   // Requires: `fresh` holds the same bytes, for a small object.
   rt::Task<record::Version> revise(NewVersion& fresh);
 

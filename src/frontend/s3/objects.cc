@@ -10,6 +10,7 @@
 #include "s3/attributes.h"
 #include "s3/configuration.h"
 #include "s3/parts.h"
+#include "s3/permission.h"
 #include "s3/versions.h"
 #include "stored/body.h"
 #include "xml/document.h"
@@ -23,6 +24,8 @@ using http::Response;
 // How often an object may be replaced between finding and opening it before we give up.
 constexpr int kRaces = 10;
 constexpr std::size_t kDeletesMax = 1000;
+constexpr VersionActions kDeletions{.of_object = access::Action::delete_object,
+                                    .of_version = access::Action::delete_object_version};
 constexpr std::size_t kDeletesMaxBytes = 2 * kMiB;  // a thousand of the longest keys
 
 struct Override {
@@ -234,9 +237,8 @@ Answer delete_objects(Call& call) {
   xml.open("DeleteResult", kNamespace);
   for (const Deletion& one : deletions.objects) {
     S3Result<Deleted> deleted = refuse(S3Code::access_denied);
-    const auto action =
-        one.version ? access::Action::delete_object_version : access::Action::delete_object;
-    if (call.may(action, call.target.bucket, one.key)) {
+    const Target target{.bucket = call.target.bucket, .key = one.key};
+    if (grant_of(call, kDeletions, one.version.has_value(), target) == Grant::allowed) {
       deleted = co_await remove(call, one);
     }
     if (!deleted) {

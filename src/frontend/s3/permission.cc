@@ -140,15 +140,28 @@ bool is_concerned(const Call& call) {
   return bucket != nullptr && call.tools.rules.policy(*bucket) != nullptr;
 }
 
+Grant grant_of(const Call& call, VersionActions actions, bool is_version, const Target& target) {
+  const auto grant = [&call, &target](Action action) {
+    const Wanted wanted{.action = action, .bucket = target.bucket, .key = target.key};
+    return grant_of(call, wanted);
+  };
+  if (!is_version) return grant(actions.of_object);
+  const store::BucketTablePtr table = call.store().buckets();
+  const record::Bucket* bucket = table->find(target.bucket);
+  const bool is_kept = bucket != nullptr && bucket->versioning != record::Versioning::off;
+  if (is_kept) return grant(actions.of_version);
+  return std::min(grant(actions.of_version), grant(actions.of_object));
+}
+
 // No default: a new operation does not compile until somebody has decided.
 Grant grant_of(Operation operation, const Call& call) {
   const std::string_view listed = call.query("prefix").value_or("");
   const auto bucket = [&](Action action) { return grant_on(call, action, ""); };
   const auto listing = [&](Action action) { return grant_on(call, action, listed); };
   const auto object = [&](Action action) { return grant_on(call, action, call.target.key); };
-  // One version of an object is an action of its own.
   const auto version = [&](Action of_object, Action of_version) {
-    return object(call.query("versionId") ? of_version : of_object);
+    const VersionActions actions{.of_object = of_object, .of_version = of_version};
+    return grant_of(call, actions, call.query("versionId").has_value(), call.target);
   };
   switch (operation) {
     case Operation::s3_list_buckets:                      // each sees what it knows

@@ -32,6 +32,14 @@ struct Wanted {
 };
 Grant grant_of(const Call& call, const Wanted& wanted);
 
+// To do something to an object, or to one version of it, which is an action of its own. Where no
+// versions are kept the object is meant, and what is denied of it cannot be had by another name.
+struct VersionActions {
+  access::Action of_object;
+  access::Action of_version;
+};
+Grant grant_of(const Call& call, VersionActions actions, bool is_version, const Target& target);
+
 // The operation of a call: everything but what is about more than one key.
 Grant grant_of(http::Operation operation, const Call& call);
 

@@ -253,6 +253,37 @@ TEST_F(PermissionTest, OnlyWhoAdministersABucketMayChangeItsConfiguration) {
   EXPECT_EQ(code(ask_as(admin, "GET", "/photos/k")), denied_) << "to administer is not to read";
 }
 
+TEST_F(PermissionTest, Abuse44WhatIsDeniedIsNotHadAsItsNullVersion) {
+  ASSERT_EQ(put("k", "1").status, 200);
+  const sigv4::Signer alice =
+      key_with({{.bucket = "photos", .rights = {Right::read, Right::write}}});
+  ASSERT_EQ(
+      set_policy(statement("Deny", aws(alice), R"("s3:GetObject","s3:DeleteObject")", all_)).status,
+      204);
+  EXPECT_EQ(code(ask_as(alice, "GET", "/photos/k?versionId=null")), denied_);
+  EXPECT_EQ(code(ask_as(alice, "DELETE", "/photos/k?versionId=null")), denied_);
+  EXPECT_EQ(
+      code(ask_as(alice, "PUT", "/photos/c", {{"x-amz-copy-source", "photos/k?versionId=null"}})),
+      denied_);
+  const Reply many =
+      ask_as(alice, "POST", "/photos?delete", {},
+             "<Delete><Object><Key>k</Key><VersionId>null</VersionId></Object></Delete>");
+  EXPECT_EQ(element(many, "Code"), "AccessDenied") << many.body;
+  EXPECT_EQ(ask("GET", "/photos/k").body, "1");
+}
+
+TEST_F(PermissionTest, MarkersAreNobodysPublicObjects) {
+  ASSERT_EQ(put("k", "1").status, 200);
+  ASSERT_EQ(ask("PUT", "/photos?versioning", {},
+                "<VersioningConfiguration><Status>Suspended</Status></VersioningConfiguration>")
+                .status,
+            200);
+  ASSERT_EQ(ask("DELETE", "/photos/k").status, 204);
+  EXPECT_EQ(code(ask("GET", "/photos/k?versionId=null")), "405 MethodNotAllowed");
+  EXPECT_EQ(code(anonymous("GET", "/photos/k?versionId=null")), denied_);
+  EXPECT_EQ(code(anonymous("GET", "/photos/none?versionId=null")), denied_);
+}
+
 TEST_F(PermissionTest, Abuse44AVersionTakesTheRightToVersions) {
   ASSERT_EQ(ask("PUT", "/photos?versioning", {},
                 "<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>")

@@ -119,11 +119,9 @@ S3Task<CopyDigests> copy_into(store::ShardStore& store, const store::Found& from
 S3Task<CopySource> find_copy_source(Call& call) {
   LEAT_CO_TRY(Source source, source_of(call.field("x-amz-copy-source").value_or("")));
   Target& target = source.target;
-  const Wanted wanted{
-      .action = source.version ? access::Action::get_object_version : access::Action::get_object,
-      .bucket = target.bucket,
-      .key = target.key};
-  const Grant grant = grant_of(call, wanted);
+  constexpr VersionActions kReading{.of_object = access::Action::get_object,
+                                    .of_version = access::Action::get_object_version};
+  const Grant grant = grant_of(call, kReading, source.version.has_value(), target);
   if (grant == Grant::refused) co_return refuse(S3Code::access_denied);
   if (const auto owner = call.field("x-amz-source-expected-bucket-owner");
       owner && *owner != kOwner) {
@@ -137,6 +135,7 @@ S3Task<CopySource> find_copy_source(Call& call) {
   VersionOf name{
       .bucket_name = target.bucket, .bucket = bucket, .key = target.key, .version = source.version};
   auto found = co_await find_object(call, std::move(name));
+  if (!found && !is_sure) co_return refuse(S3Code::access_denied);
   if (!found && found.error().code == S3Code::method_not_allowed) {
     co_return refuse(S3Code::invalid_request,
                      "The source of a copy request may not specifically refer to a delete marker "

@@ -110,6 +110,8 @@ S3Task<store::Found> find_object(Call& call, VersionOf wanted) {
   auto finding = call.store().find_version(object, *wanted.version);
   LEAT_CO_TRY(store::Found found, told(co_await std::move(finding), missing));
   if (!found.version.is_marker) co_return found;
+  // A marker is nobody's public object.
+  if (call.only_if_public) co_return refuse(S3Code::access_denied);
   S3Error error = refuse(S3Code::method_not_allowed).error();
   error = with_marker(std::move(error), found.version);
   const WallTime time{std::chrono::milliseconds(found.version.modified_ms)};

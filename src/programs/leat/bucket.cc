@@ -5,6 +5,7 @@
 
 #include "leat/client_session.h"
 #include "leat/json_text.h"
+#include "leat/say.h"
 #include "leat/settings.h"
 #include "leat/subcommands.h"
 #include "leat/table.h"
@@ -86,10 +87,10 @@ rt::Task<Exit> show(Session& session, std::string bucket) {
     if (session.wants_json()) {
       document[std::string(property.name)] = value;
     } else {
-      fmt::print("{:<12}{}\n", property.name, value);
+      say("{:<12}{}\n", property.name, value);
     }
   }
-  if (session.wants_json()) fmt::print("{}\n", json_text(document));
+  if (session.wants_json()) say("{}\n", json_text(document));
   co_return Exit::done;
 }
 

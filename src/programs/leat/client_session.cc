@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstdlib>
 #include <iostream>
 #include <optional>
@@ -227,7 +228,11 @@ Exit run_client(const Grammar& grammar, const Invocation& invocation, ClientComm
   const auto done = answer_early(grammar, invocation, arguments);
   if (done) return *done;
   auto outcome = run_parsed_client(invocation, *arguments, command);
-  if (std::fflush(stdout) != 0 && outcome && *outcome == Exit::done) {
+  errno = 0;
+  const bool is_written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  if (!is_written && outcome && *outcome == Exit::done) {
+    // A reader that has enough is no reason to complain.
+    if (errno == EPIPE) return Exit::failed;
     return complain(Error(Errc::io, "standard output cannot be written"));
   }
   return outcome ? *outcome : complain(outcome.error());

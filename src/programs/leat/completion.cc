@@ -6,6 +6,7 @@
 #include <set>
 
 #include "leat/client_session.h"
+#include "leat/say.h"
 #include "leat/subcommands.h"
 #include "leat/table.h"
 #include "s3client/operations.h"
@@ -49,11 +50,11 @@ constexpr std::string_view kEpilogue =
 Status print_script(const Invocation&, const Arguments& arguments) {
   const std::string& shell = arguments.positionals.front();
   if (shell == "bash") {
-    fmt::print("{}", kBash);
+    say("{}", kBash);
   } else if (shell == "zsh") {
-    fmt::print("{}", kZsh);
+    say("{}", kZsh);
   } else if (shell == "fish") {
-    fmt::print("{}", kFish);
+    say("{}", kFish);
   } else {
     return fail(Errc::bad_request, fmt::format("{}: expected bash, zsh or fish", shell));
   }
@@ -94,7 +95,7 @@ std::set<std::string> flags_of(const Command& command) {
 }
 
 void offer(std::string_view candidate, std::string_view begun) {
-  if (!candidate.empty() && candidate.starts_with(begun)) fmt::print("{}\n", candidate);
+  if (!candidate.empty() && candidate.starts_with(begun)) say("{}\n", candidate);
 }
 
 // Buckets, or keys up to the next slash. Whatever goes wrong, nothing is offered.

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "leat/arguments.h"
+#include "leat/say.h"
 #include "leat/settings.h"
 #include "leat/subcommands.h"
 #include "leat/table.h"
@@ -27,10 +28,9 @@ void print_table(const std::vector<config::Entry>& entries, bool aligned) {
   }
   for (const config::Entry& entry : entries) {
     if (aligned) {
-      fmt::print("{:<{}}  {:<{}}  {}\n", entry.key, key_width, entry.value, value_width,
-                 entry.origin);
+      say("{:<{}}  {:<{}}  {}\n", entry.key, key_width, entry.value, value_width, entry.origin);
     } else {
-      fmt::print("{}\t{}\t{}\n", entry.key, entry.value, entry.origin);
+      say("{}\t{}\t{}\n", entry.key, entry.value, entry.origin);
     }
   }
 }
@@ -49,7 +49,7 @@ Status show(const Invocation& invocation, const Arguments& arguments) {
   for (const config::Entry& entry : settings.entries()) {
     document.push_back({{"key", entry.key}, {"value", entry.value}, {"origin", entry.origin}});
   }
-  fmt::print("{}\n", document.dump(2));
+  say("{}\n", document.dump(2));
   return {};
 }
 

@@ -6,6 +6,7 @@
 #include "http1/uri.h"
 #include "leat/arguments.h"
 #include "leat/node_client.h"
+#include "leat/say.h"
 #include "leat/settings.h"
 #include "leat/subcommands.h"
 #include "leat/table.h"
@@ -33,14 +34,13 @@ constexpr std::string_view kDisks = "/_/v1/disks";
 void print_disks(const std::string& answer) {
   const json document = json::parse(answer, nullptr, false);
   if (!document.is_object()) return;
-  fmt::print("{:34}{:8}{:>10}{:>10}  {}\n", "ID", "STATE", "SIZE", "FREE", "DIRECTORY");
+  say("{:34}{:8}{:>10}{:>10}  {}\n", "ID", "STATE", "SIZE", "FREE", "DIRECTORY");
   for (const json& disk : document.value("disks", json::array())) {
-    fmt::print("{:34}{:8}{:>10}{:>10}  {}\n", disk.value("id", ""), disk.value("state", ""),
-               human_bytes(disk.value("total_bytes", std::uint64_t{0})),
-               human_bytes(disk.value("available_bytes", std::uint64_t{0})),
-               disk.value("path", ""));
+    say("{:34}{:8}{:>10}{:>10}  {}\n", disk.value("id", ""), disk.value("state", ""),
+        human_bytes(disk.value("total_bytes", std::uint64_t{0})),
+        human_bytes(disk.value("available_bytes", std::uint64_t{0})), disk.value("path", ""));
     const std::string error = disk.value("error", "");
-    if (!error.empty()) fmt::print("  {}\n", error);
+    if (!error.empty()) say("  {}\n", error);
   }
 }
 
@@ -48,7 +48,7 @@ Status list(const config::Config& settings, bool as_json) {
   LEAT_TRY(const std::string answer,
            ask_node(settings, {.method = "GET", .target = std::string(kDisks)}));
   if (as_json) {
-    fmt::print("{}", answer);
+    say("{}", answer);
   } else {
     print_disks(answer);
   }
@@ -67,14 +67,14 @@ Status add(const config::Config& settings, const std::string& path, bool as_json
                                                          .target = std::string(kDisks),
                                                          .body = json{{"path", path}}.dump()}));
   if (as_json) {
-    fmt::print("{}", answer);
+    say("{}", answer);
     return {};
   }
-  fmt::print("{} is in service\n", path);
+  say("{} is in service\n", path);
   const json document = json::parse(answer, nullptr, false);
   const auto doubles = document.is_object() ? document.value("doubles", std::uint64_t{0}) : 0;
   if (doubles > 0) {
-    fmt::print("  {} keys were on another disk, too; of each the newer version stays\n", doubles);
+    say("  {} keys were on another disk, too; of each the newer version stays\n", doubles);
   }
   return {};
 }
@@ -83,7 +83,7 @@ Status remove(const config::Config& settings, const std::string& name) {
   const std::string target =
       fmt::format("{}/{}", kDisks, http1::percent_encode(name, http1::Slash::encode));
   LEAT_DO(ask_node(settings, {.method = "DELETE", .target = target}));
-  fmt::print("{} is out of service\n", name);
+  say("{} is out of service\n", name);
   return {};
 }
 

@@ -4,6 +4,7 @@
 
 #include "keys/key.h"
 #include "leat/arguments.h"
+#include "leat/say.h"
 #include "leat/settings.h"
 #include "leat/subcommands.h"
 #include "leat/table.h"
@@ -47,19 +48,18 @@ Status print_env(const Invocation& invocation, const Arguments& arguments) {
     return fail(Errc::not_found, "no access key that may do everything; leat key create makes one");
   }
   const std::string url = url_of(settings);
-  fmt::print("export AWS_ACCESS_KEY_ID={}\n", (*key)->id);
-  fmt::print("export AWS_SECRET_ACCESS_KEY={}\n", (*key)->secret);
-  fmt::print("export AWS_REGION={0}\nexport AWS_DEFAULT_REGION={0}\n", settings.text("s3.region"));
-  fmt::print("export AWS_ENDPOINT_URL={}\nexport AWS_ENDPOINT_URL_S3={}\n", url, url);
+  say("export AWS_ACCESS_KEY_ID={}\n", (*key)->id);
+  say("export AWS_SECRET_ACCESS_KEY={}\n", (*key)->secret);
+  say("export AWS_REGION={0}\nexport AWS_DEFAULT_REGION={0}\n", settings.text("s3.region"));
+  say("export AWS_ENDPOINT_URL={}\nexport AWS_ENDPOINT_URL_S3={}\n", url, url);
   // A certificate of the node's own is known to nobody unless he is told.
   const std::string& tls = settings.text("tls");
   if (tls == "auto") {
-    fmt::print("export AWS_CA_BUNDLE={}/tls.pem\n",
-               absolute(invocation, arguments.positionals.front()));
+    say("export AWS_CA_BUNDLE={}/tls.pem\n", absolute(invocation, arguments.positionals.front()));
   } else if (tls == "files") {
-    fmt::print("export AWS_CA_BUNDLE={}\n", absolute(invocation, settings.text("tls_cert")));
+    say("export AWS_CA_BUNDLE={}\n", absolute(invocation, settings.text("tls_cert")));
   }
-  fmt::print("# leat ls; aws --endpoint-url {} s3 ls\n", url);
+  say("# leat ls; aws --endpoint-url {} s3 ls\n", url);
   return {};
 }
 

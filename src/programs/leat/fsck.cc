@@ -7,6 +7,7 @@
 
 #include "leat/arguments.h"
 #include "leat/data_directory.h"
+#include "leat/say.h"
 #include "leat/subcommands.h"
 #include "leat/table.h"
 
@@ -37,20 +38,23 @@ nlohmann::json to_json(const std::string& directory, const fsck::Report& report)
           {"objects", report.objects},      {"versions", report.versions},
           {"bytes", report.bytes},          {"segments", report.segments},
           {"records", report.records},      {"files", report.files},
-          {"orphan_files", report.orphans}, {"findings", std::move(findings)}};
+          {"orphan_files", report.orphans}, {"pending", report.pending},
+          {"findings", std::move(findings)}};
 }
 
 void print_text(const std::string& directory, const fsck::Report& report) {
-  fmt::print("{}: {} objects, {} versions, {} in {} segments and {} files\n", directory,
-             report.objects, report.versions, human_bytes(report.bytes), report.segments,
-             report.files);
-  if (report.orphans > 0) {
-    fmt::print("  {} files that no object names; the next `leat serve` removes them\n",
-               report.orphans);
+  say("{}: {} objects, {} versions, {} in {} segments and {} files\n", directory, report.objects,
+      report.versions, human_bytes(report.bytes), report.segments, report.files);
+  if (report.pending > 0) {
+    say("  {} changes are not in the index yet: the process was killed, and the next `leat serve`\n"
+        "  applies them. What is counted here is without them\n",
+        report.pending);
+  } else if (report.orphans > 0) {
+    say("  {} files that no object names; the next `leat serve` removes them\n", report.orphans);
   }
   for (const fsck::Finding& finding : report.findings)
-    fmt::print("  DAMAGED  {}: {}\n", finding.where, finding.what);
-  fmt::print("  {}\n", report.is_clean() ? "clean" : "damage was found");
+    say("  DAMAGED  {}: {}\n", finding.where, finding.what);
+  say("  {}\n", report.is_clean() ? "clean" : "damage was found");
 }
 
 struct Tools {
@@ -71,11 +75,10 @@ Status rebuild(Tools& tools, const std::string& directory, const Arguments& argu
   }
   if (!rebuilt) return fail(std::move(rebuilt).error());
   if (arguments.has("--json")) return {};
-  fmt::print("{}: index made of {} changes, {} objects\n", directory, rebuilt->changes,
-             rebuilt->objects);
-  if (!rebuilt->old_index.empty()) fmt::print("  the old one is {}\n", rebuilt->old_index);
+  say("{}: index made of {} changes, {} objects\n", directory, rebuilt->changes, rebuilt->objects);
+  if (!rebuilt->old_index.empty()) say("  the old one is {}\n", rebuilt->old_index);
   if (rebuilt->damaged_bytes > 0) {
-    fmt::print("  {} bytes of damaged records were passed over\n", rebuilt->damaged_bytes);
+    say("  {} bytes of damaged records were passed over\n", rebuilt->damaged_bytes);
   }
   return {};
 }
@@ -106,7 +109,7 @@ Status run(const Invocation& invocation, const Arguments& arguments) {
     }
   }
   if (as_json) {
-    fmt::print("{}\n", document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+    say("{}\n", document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
   }
   if (!clean) return fail(Errc::corrupt, "damage was found; leat fsck --help says what mends it");
   return {};

@@ -8,6 +8,7 @@
 #include "io/clock.h"
 #include "leat/arguments.h"
 #include "leat/node_client.h"
+#include "leat/say.h"
 #include "leat/settings.h"
 #include "leat/subcommands.h"
 #include "leat/table.h"
@@ -81,13 +82,13 @@ Status create(const config::Config& settings, const Arguments& arguments) {
       const std::string answer,
       ask_node(settings, {.method = "POST", .target = std::string(kKeys), .body = wanted.dump()}));
   if (arguments.has("--json")) {
-    fmt::print("{}", answer);
+    say("{}", answer);
     return {};
   }
   const json made = json::parse(answer, nullptr, false);
   if (!made.is_object()) return fail(Errc::io, "the node's answer is no JSON object");
-  fmt::print("export AWS_ACCESS_KEY_ID={}\nexport AWS_SECRET_ACCESS_KEY={}\n", made.value("id", ""),
-             made.value("secret", ""));
+  say("export AWS_ACCESS_KEY_ID={}\nexport AWS_SECRET_ACCESS_KEY={}\n", made.value("id", ""),
+      made.value("secret", ""));
   return {};
 }
 
@@ -107,10 +108,10 @@ Status list(const config::Config& settings, bool as_json) {
            ask_node(settings, {.method = "GET", .target = std::string(kKeys)}));
   const json document = json::parse(answer, nullptr, false);
   if (as_json || !document.is_object()) {
-    fmt::print("{}", answer);
+    say("{}", answer);
     return {};
   }
-  fmt::print("{:22}{:16}{:9}  {}\n", "ID", "NAME", "EXPIRES", "MAY");
+  say("{:22}{:16}{:9}  {}\n", "ID", "NAME", "EXPIRES", "MAY");
   const json keys = document.value("keys", json::array());
   for (const json& key : keys) {
     std::string expires = "never";
@@ -118,8 +119,8 @@ Status list(const config::Config& settings, bool as_json) {
       const std::int64_t left = key.value("expires_ms", std::int64_t{0}) - now_ms();
       expires = left <= 0 ? "past" : fmt::format("{} h", left / 3'600'000);
     }
-    fmt::print("{:22}{:16}{:9}  {}\n", key.value("id", ""), key.value("name", ""), expires,
-               summary_of(key));
+    say("{:22}{:16}{:9}  {}\n", key.value("id", ""), key.value("name", ""), expires,
+        summary_of(key));
   }
   return {};
 }
@@ -128,7 +129,7 @@ Status revoke(const config::Config& settings, const std::string& id) {
   const std::string target =
       fmt::format("{}/{}", kKeys, http1::percent_encode(id, http1::Slash::encode));
   LEAT_DO(ask_node(settings, {.method = "DELETE", .target = target}));
-  fmt::print("{} is revoked\n", id);
+  say("{} is revoked\n", id);
   return {};
 }
 

@@ -1,8 +1,6 @@
 #include "leat/listing.h"
-
-#include <fmt/format.h>
-
 #include "leat/json_text.h"
+#include "leat/say.h"
 #include "leat/table.h"
 #include "s3client/answers.h"
 
@@ -42,27 +40,27 @@ Listing::Listing(const Session& session)
 void Listing::add(const Row& row) {
   const bool is_first = count_++ == 0;
   if (as_json_) {
-    fmt::print("{}{}", is_first ? "[\n" : ",\n", json_text(json_of(row)));
+    say("{}{}", is_first ? "[\n" : ",\n", json_text(json_of(row)));
     return;
   }
   const std::string name = is_aligned_ ? harmless(row.name) : row.name;
   if (only_names_) {
-    fmt::print("{}\n", name);
+    say("{}\n", name);
     return;
   }
   const std::string time = row.modified ? s3client::iso_time(*row.modified) : "-";
   if (is_aligned_) {
     const std::string size = row.size_bytes ? human_bytes(*row.size_bytes) : "-";
-    fmt::print("{:>10}  {:20}  {}{}\n", size, time,
-               has_long_ ? fmt::format("{:34}  ", row.etag) : "", name);
+    say("{:>10}  {:20}  {}{}\n", size, time, has_long_ ? fmt::format("{:34}  ", row.etag) : "",
+        name);
   } else {
     const std::string size = row.size_bytes ? std::to_string(*row.size_bytes) : "-";
-    fmt::print("{}\t{}\t{}{}\n", size, time, has_long_ ? row.etag + "\t" : "", name);
+    say("{}\t{}\t{}{}\n", size, time, has_long_ ? row.etag + "\t" : "", name);
   }
 }
 
 void Listing::end() {
-  if (as_json_) fmt::print("{}", count_ == 0 ? "[]\n" : "\n]\n");
+  if (as_json_) say("{}", count_ == 0 ? "[]\n" : "\n]\n");
 }
 
 }  // namespace leat::programs

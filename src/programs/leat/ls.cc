@@ -4,6 +4,7 @@
 
 #include "leat/json_text.h"
 #include "leat/listing.h"
+#include "leat/say.h"
 #include "leat/subcommands.h"
 #include "leat/table.h"
 #include "s3client/operations.h"
@@ -93,17 +94,16 @@ nlohmann::json json_of(const ObjectName& name, const s3client::ObjectHead& head)
 }
 
 void print_head(const ObjectName& name, const s3client::ObjectHead& head) {
-  fmt::print("name      {}\n", name.text());
-  fmt::print("size      {} ({})\n", head.size_bytes, human_bytes(head.size_bytes));
-  fmt::print("modified  {}\n", s3client::iso_time(head.modified));
-  fmt::print("etag      {}\n", head.etag);
-  fmt::print("type      {}\n", head.content.type);
+  say("name      {}\n", name.text());
+  say("size      {} ({})\n", head.size_bytes, human_bytes(head.size_bytes));
+  say("modified  {}\n", s3client::iso_time(head.modified));
+  say("etag      {}\n", head.etag);
+  say("type      {}\n", head.content.type);
   if (head.checksum) {
-    fmt::print("checksum  {} {}\n", hash::word_of(head.checksum->algorithm()),
-               head.checksum->base64());
+    say("checksum  {} {}\n", hash::word_of(head.checksum->algorithm()), head.checksum->base64());
   }
   for (const auto& [key, value] : head.content.metadata)
-    fmt::print("meta      {}={}\n", key, value);
+    say("meta      {}={}\n", key, value);
 }
 
 rt::Task<Exit> stat(Session& session) {
@@ -112,15 +112,15 @@ rt::Task<Exit> stat(Session& session) {
     if (location.object.key.empty()) {
       LEAT_CO_DO(co_await s3client::head_bucket(session.client(), location.object.bucket));
       if (session.wants_json()) {
-        fmt::print("{}\n", json_text({{"type", "bucket"}, {"name", location.object.bucket}}));
+        say("{}\n", json_text({{"type", "bucket"}, {"name", location.object.bucket}}));
       } else {
-        fmt::print("bucket    {}\n", location.object.bucket);
+        say("bucket    {}\n", location.object.bucket);
       }
       continue;
     }
     LEAT_CO_TRY(const auto head, co_await s3client::head_object(session.client(), location.object));
     if (session.wants_json()) {
-      fmt::print("{}\n", json_text(json_of(location.object, head)));
+      say("{}\n", json_text(json_of(location.object, head)));
     } else {
       print_head(location.object, head);
     }
@@ -166,13 +166,12 @@ rt::Task<Exit> du(Session& session) {
     if (session.wants_json()) {
       all.push_back({{"name", name.text()}, {"objects", usage.objects}, {"bytes", usage.bytes}});
     } else if (session.invocation.stdout_is_terminal) {
-      fmt::print("{:>10}  {:>12} objects  {}\n", human_bytes(usage.bytes), usage.objects,
-                 name.text());
+      say("{:>10}  {:>12} objects  {}\n", human_bytes(usage.bytes), usage.objects, name.text());
     } else {
-      fmt::print("{}\t{}\t{}\n", usage.bytes, usage.objects, name.text());
+      say("{}\t{}\t{}\n", usage.bytes, usage.objects, name.text());
     }
   }
-  if (session.wants_json()) fmt::print("{}\n", json_text(all));
+  if (session.wants_json()) say("{}\n", json_text(all));
   co_return Exit::done;
 }
 

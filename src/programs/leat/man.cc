@@ -1,6 +1,7 @@
 // The man page, made of what --help says.
 #include <fmt/format.h>
 
+#include "leat/say.h"
 #include "leat/subcommands.h"
 #include "leat/table.h"
 #include "leat/version.h"
@@ -25,13 +26,13 @@ std::string troff_line(std::string_view line) {
 }
 
 void print_text(std::string_view text) {
-  fmt::print(".nf\n");
+  say(".nf\n");
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
-    fmt::print("{}\n", troff_line(text.substr(0, end)));
+    say("{}\n", troff_line(text.substr(0, end)));
     text.remove_prefix(std::min(end + 1, text.size()));
   }
-  fmt::print(".fi\n");
+  say(".fi\n");
 }
 
 std::string help_of(const Command& command) {
@@ -63,23 +64,23 @@ constexpr std::string_view kEnvironment =
 }  // namespace
 
 Exit run_man(const Invocation&) {
-  fmt::print(".TH LEAT 1 \"\" \"leat {}\" \"User Commands\"\n", kVersion);
-  fmt::print(".SH NAME\nleat \\- storage that feeds training jobs\n");
-  fmt::print(".SH SYNOPSIS\n.B leat\nCOMMAND [words and flags]\n");
-  fmt::print(".SH PATHS\n{}\n.SH COMMANDS\n", troff_line(kPaths));
+  say(".TH LEAT 1 \"\" \"leat {}\" \"User Commands\"\n", kVersion);
+  say(".SH NAME\nleat \\- storage that feeds training jobs\n");
+  say(".SH SYNOPSIS\n.B leat\nCOMMAND [words and flags]\n");
+  say(".SH PATHS\n{}\n.SH COMMANDS\n", troff_line(kPaths));
   for (const Command& command : commands()) {
     if (command.is_hidden() || command.name == "help") continue;
-    fmt::print(".SS leat {}\n{}\n.PP\n", command.name, troff_line(command.summary));
+    say(".SS leat {}\n{}\n.PP\n", command.name, troff_line(command.summary));
     print_text(help_of(command));
   }
-  fmt::print(".SH ENVIRONMENT\n");
+  say(".SH ENVIRONMENT\n");
   print_text(kEnvironment);
-  fmt::print(".SH FILES\n");
+  say(".SH FILES\n");
   print_text(
       "~/.config/leat/config.toml   endpoint, region and others, also by profile\n"
       "~/.aws/credentials, ~/.aws/config\n"
       "~/.local/state/leat/uploads  uploads that can be continued");
-  fmt::print(".SH EXIT STATUS\n");
+  say(".SH EXIT STATUS\n");
   print_text(kExits);
   return Exit::done;
 }

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "leat/say.h"
 #include "leat/subcommands.h"
 #include "leat/table.h"
 #include "leat/transfer_run.h"
@@ -156,7 +157,7 @@ rt::Task<Exit> rb(Session& session) {
       if (emptied != Exit::done) co_return emptied;
     }
     if (session.arguments.has("--dry-run")) {
-      fmt::print("would remove {}\n", location.object.bucket);
+      say("would remove {}\n", location.object.bucket);
       continue;
     }
     LEAT_CO_DO(co_await s3client::delete_bucket(session.client(), location.object.bucket));

@@ -1,11 +1,6 @@
 #include "leat/transfer_run.h"
-
-#include <fmt/format.h>
-
-#include <nlohmann/json.hpp>
-
-#include "config/parse.h"
 #include "leat/json_text.h"
+#include "leat/say.h"
 #include "leat/table.h"
 #include "s3client/operations.h"
 #include "transfer/names.h"
@@ -131,7 +126,7 @@ std::string TransferRun::shown(const std::string& path) const {
 
 void TransferRun::say_line(const std::string& text) {
   display_->clear();
-  fmt::print("{}\n", text);
+  programs::say("{}\n", text);
 }
 
 void TransferRun::complain(const std::string& name, const Error& error) {
@@ -236,14 +231,14 @@ void TransferRun::print_summary() {
   const double seconds = std::chrono::duration<double>(took).count();
   const std::uint64_t moved_files = now.files_done - now.files_skipped - removed_;
   if (session_.wants_json()) {
-    fmt::print("{}\n", json_text({{"type", "summary"},
-                                  {"dry_run", is_dry()},
-                                  {"files", moved_files},
-                                  {"bytes", now.bytes_moved},
-                                  {"skipped", now.files_skipped},
-                                  {"removed", removed_},
-                                  {"failed", now.files_failed},
-                                  {"seconds", seconds}}));
+    programs::say("{}\n", json_text({{"type", "summary"},
+                                     {"dry_run", is_dry()},
+                                     {"files", moved_files},
+                                     {"bytes", now.bytes_moved},
+                                     {"skipped", now.files_skipped},
+                                     {"removed", removed_},
+                                     {"failed", now.files_failed},
+                                     {"seconds", seconds}}));
     return;
   }
   if (session_.is_quiet()) return;

@@ -223,7 +223,7 @@ rt::Task<void> Sweeper::sweep_history(const record::ObjectKey& object, const Rul
                                                  .size_bytes = version.size_bytes,
                                                  .modified_ms = version.modified_ms,
                                                  .tags = tags},
-                                      .replaced_ms = versions[i - 1].version->modified_ms,
+                                      .replaced_ms = versions[i].replaced_ms,
                                       .newer = i - 1};
     const auto due = lifecycle::expiry_of(rules, past, day_ms());
     if (!due || due->at_ms > store_.now_ms()) continue;
