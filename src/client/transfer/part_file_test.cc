@@ -14,7 +14,7 @@ class PartFileTest : public ::testing::Test {
   }
 
   sim::SimWorld world_{3};
-  io::Disk& disk_ = world_.disk("here");
+  sim::SimDisk& disk_ = world_.disk("here");
   PartPlan plan_{.size_bytes = 10, .part_bytes = 4, .count = 3};
 };
 
@@ -51,6 +51,22 @@ TEST_F(PartFileTest, BecomesTheFileWhenItIsComplete) {
   ASSERT_TRUE(file->complete(WallTime{}));
   EXPECT_EQ(io::read_text(disk_, "f").value(), "abcdefghij");
   EXPECT_FALSE(disk_.info("f.leat-part"));
+}
+
+TEST_F(PartFileTest, OutlastsAPowerCutIfItIsToBeDurable) {
+  const auto file = open();
+  ASSERT_TRUE(file->file().write_all_at(0, as_bytes("abcdefghij")));
+  ASSERT_TRUE(file->complete(WallTime{}, /*is_durable=*/true));
+  disk_.crash(sim::CrashMode::drop_unsynced);
+  EXPECT_EQ(io::read_text(disk_, "f").value(), "abcdefghij");
+}
+
+TEST_F(PartFileTest, BeginsAnewIfNothingCanProveItsParts) {
+  {
+    const auto file = open();
+    ASSERT_TRUE(file->file().write_all_at(file->mark_offset(1), as_bytes("1")));
+  }
+  EXPECT_FALSE(PartFile::open(disk_, "f", plan_, "tag", /*goes_on=*/false).value()->has(1));
 }
 
 TEST_F(PartFileTest, IsGoneWhenItWasBad) {
