@@ -74,17 +74,18 @@ class Adder {
   }
 
   rt::Task<void> take(Verdict verdict, Entry entry) {
-    switch (verdict) {
-      case Verdict::leave: co_return Status{};
-      case Verdict::remove: co_return co_await remove(std::move(entry));
-      case Verdict::skip:
-        if (!tree_.remove_source) {
-          tree_.skipped(entry);
-          co_return Status{};
-        }
-        [[fallthrough]];
-      case Verdict::send:
-      case Verdict::compare: break;
+    if (verdict == Verdict::leave) co_return Status{};
+    if (verdict == Verdict::remove) co_return co_await remove(std::move(entry));
+    Job job = job_for(entry);
+    const bool is_put = job.action == Action::put;
+    const std::string target = job.action == Action::get ? job.path : job.target.text();
+    if (const Status free = claim(tree_, target); !free) {
+      tree_.complain(is_put ? job.path : job.source.text(), free.error());
+      co_return Status{};
+    }
+    if (verdict == Verdict::skip && !tree_.remove_source) {
+      tree_.skipped(entry);
+      co_return Status{};
     }
     const bool is_download = tree_.rules.direction == Direction::down;
     if (is_download) {
@@ -94,7 +95,6 @@ class Adder {
         co_return Status{};
       }
     }
-    Job job = job_for(entry);
     job.compare_first = verdict != Verdict::send;
     co_return co_await crew_.add(std::move(job));
   }
@@ -142,6 +142,12 @@ class Adder {
 };
 
 }  // namespace
+
+Status claim(const Tree& tree, const std::string& target) {
+  if (!tree.claim || tree.claim(target)) return {};
+  return fail(Errc::conflict,
+              fmt::format("another source goes to {} as well; this one stays where it is", target));
+}
 
 Job single_job(const Single& single, const Tree& how) {
   Job job{.size_bytes = single.size_bytes,
