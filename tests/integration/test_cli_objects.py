@@ -483,6 +483,18 @@ def test_keys_that_would_leave_the_folder_are_refused(cli, bucket, tmp_path, key
     assert tree(tmp_path) == {"a/b/good": b"good"}
 
 
+def test_names_of_files_that_are_still_arriving_are_left_to_them(cli, bucket, tmp_path):
+    cli.s3.put_object(Bucket=bucket, Key="t/f.leat-part", Body=b"other")
+    cli.s3.put_object(Bucket=bucket, Key="t/f", Body=b"f")
+    assert "not fetched" in cli.refused(3, "get", "-r", f"{bucket}/t", tmp_path / "out")
+    assert tree(tmp_path / "out") == {"f": b"f"}
+    cli.refused(2, "get", f"{bucket}/t/f", tmp_path / "x.leat-part")
+    write(tmp_path / "out" / "f.leat-part", b"half")
+    told = cli.refused(3, "sync", tmp_path / "out", f"{bucket}/t", "--delete")
+    assert "not sent" in told and cli.keys(bucket) == ["t/f", "t/f.leat-part"]
+    assert cli.body(bucket, "t/f.leat-part") == b"other"
+
+
 def test_links_do_not_lead_a_download_out_of_its_folder(cli, bucket, tmp_path):
     cli.s3.put_object(Bucket=bucket, Key="t/link/file", Body=b"evil")
     outside = tmp_path / "outside"

@@ -55,13 +55,18 @@ struct Written {
 
 Status write_file(io::Disk& disk, const std::string& path, const Written& what) {
   const std::string part = part_path(path);
-  LEAT_TRY(const auto file, open_part(disk, path));
+  auto opened = disk.open(part, io::OpenMode::create);
+  if (!opened && opened.error().code() == Errc::not_found) {
+    LEAT_DO(make_folders(disk, path, what.is_durable));
+    opened = disk.open(part, io::OpenMode::create);
+  }
+  LEAT_TRY(const auto file, std::move(opened));
   LEAT_DO(file->truncate(0));
   LEAT_DO(file->write_all_at(0, what.bytes));
   LEAT_DO(file->set_modified(what.modified));
   if (what.is_durable) LEAT_DO(file->sync_data());
   LEAT_DO(disk.rename(part, path));
-  if (what.is_durable) LEAT_DO(disk.sync_directory(parent_of(path)));
+  if (what.is_durable) LEAT_DO(sync_name(disk, path));
   return {};
 }
 
@@ -88,17 +93,15 @@ rt::Task<void> read_body(httpclient::Response& response, MutableBytes target) {
   co_return Status{};
 }
 
-Result<std::unique_ptr<io::File>> open_part(io::Disk& disk, const std::string& path) {
-  auto file = disk.open(part_path(path), io::OpenMode::create);
-  if (file || file.error().code() != Errc::not_found) return file;
-  LEAT_DO(disk.make_durable_directories(parent_of(path)));
-  return disk.open(part_path(path), io::OpenMode::create);
+Status make_folders(io::Disk& disk, const std::string& path, bool is_durable) {
+  const std::string folder = parent_of(path);
+  return is_durable ? disk.make_durable_directories(folder) : disk.make_directories(folder);
 }
 
 Status make_durable(io::Disk& disk, const std::string& path) {
   LEAT_TRY(const auto file, disk.open(path, io::OpenMode::read));
   LEAT_DO(file->sync_data());
-  return disk.sync_directory(parent_of(path));
+  return sync_name(disk, path);
 }
 
 rt::Task<Fetched> download_file(Tools& tools, DownloadJob job) {

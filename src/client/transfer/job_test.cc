@@ -86,5 +86,29 @@ TEST_F(JobTest, ALargeCopyTakesNoPartsOfAnObjectThatWasReplaced) {
   EXPECT_EQ(server_.received(0).find("POST"), std::string::npos);
 }
 
+TEST_F(JobTest, ALargeCopyThatFailsAtItsEndLeavesNoPartsBehind) {
+  options_.parts_at_once = 1;
+  httpclient::Script script = {
+      read_head(), send("HTTP/1.1 200 OK\r\nETag: \"tag\"\r\nContent-Length: 6442450944\r\n\r\n"),
+      read_head(),
+      send(answer("200 OK",
+                  "<InitiateMultipartUploadResult><UploadId>up</UploadId></"
+                  "InitiateMultipartUploadResult>"))};
+  for (int part = 0; part < 12; ++part) {
+    script.push_back(read_head());
+    script.push_back(send(answer("200 OK", "<CopyPartResult><ETag>e</ETag></CopyPartResult>")));
+  }
+  script.push_back(httpclient::read("</CompleteMultipartUpload>"));
+  script.push_back(send(answer("400 Bad Request", "<Error><Code>InvalidPart</Code></Error>")));
+  script.push_back(httpclient::read("DELETE /b/t?uploadId=up "));
+  script.push_back(read_head());
+  script.push_back(send(answer("204 No Content")));
+  server_.expect(std::move(script));
+  CopyJob job{.source = {"b", "k"}, .target = {"b", "t"}, .size_bytes = 6 * kGiB, .etag = "tag"};
+  EXPECT_FALSE(world_.run(copy_on_service(tools_, job)));
+  EXPECT_NE(server_.received(0).find("DELETE /b/t?uploadId=up "), std::string::npos)
+      << server_.received(0);
+}
+
 }  // namespace
 }  // namespace leat::transfer

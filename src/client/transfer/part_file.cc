@@ -23,6 +23,18 @@ Result<std::unique_ptr<io::File>> open_locked(io::Disk& disk, const std::string&
 
 }  // namespace
 
+Status sync_name(io::Disk& disk, const std::string& path) {
+  std::string folder = parent_of(path);
+  LEAT_DO(disk.sync_directory(folder));
+  // Others that work on the tree may have made the folders, and not have synced them yet.
+  const bool is_absolute = path.starts_with('/');
+  while (!is_absolute && folder != ".") {
+    folder = parent_of(folder);
+    LEAT_DO(disk.sync_directory(folder));
+  }
+  return {};
+}
+
 Result<std::unique_ptr<PartFile>> PartFile::open(io::Disk& disk, std::string path,
                                                  const PartPlan& parts, const std::string& etag,
                                                  bool goes_on) {
@@ -55,7 +67,7 @@ Status PartFile::complete(WallTime modified, bool is_durable) {
   LEAT_DO(file_->set_modified(modified));
   if (is_durable) LEAT_DO(file_->sync_data());
   LEAT_DO(disk_.rename(part_path(path_), path_));
-  if (is_durable) LEAT_DO(disk_.sync_directory(parent_of(path_)));
+  if (is_durable) LEAT_DO(sync_name(disk_, path_));
   return {};
 }
 

@@ -22,10 +22,13 @@
 
 namespace leat::transfer {
 
+// The name of a file, and in a tree those of the folders above it, are there after a power cut.
+Status sync_name(io::Disk& disk, const std::string& path);
+
 class PartFile {
  public:
   // Opens or makes the file that `path` is while it is incomplete. What was begun for another
-  // object, or cut differently, starts again; so does everything without `goes_on`.
+  // object, or cut differently, starts again; so does everything if it does not go on.
   // Errors: conflict, when another process works on it; as Disk::open().
   static Result<std::unique_ptr<PartFile>> open(io::Disk& disk, std::string path,
                                                 const PartPlan& parts, const std::string& etag,

@@ -27,7 +27,7 @@ rt::Task<void> PartedDownload::run() {
 
 rt::Task<void> PartedDownload::open() {
   auto work = [this]() -> Result<std::unique_ptr<PartFile>> {
-    LEAT_DO(tools_.disk.make_durable_directories(parent_of(job_.path)));
+    LEAT_DO(make_folders(tools_.disk, job_.path, job_.is_durable));
     // A mark may outlive its bytes in a power cut, which only a checksum finds.
     const bool goes_on = head_.checksum.has_value();
     return PartFile::open(tools_.disk, job_.path, plan_, head_.etag, goes_on);

@@ -35,8 +35,9 @@ class Adder {
       if (!side->is_object()) continue;
       LEAT_CO_DO(co_await s3client::head_bucket(tools_.client, side->object.bucket));
     }
-    const auto source = entries_of(tree_.source);
-    const auto target = entries_of(tree_.target);
+    // What is still arriving at the target is none of its files; at the source it would be missed.
+    const auto source = entries_of(tree_.source, Incomplete::complain);
+    const auto target = entries_of(tree_.target, Incomplete::pass_over);
     const Emit emit = [this](Verdict verdict, Entry entry) {
       return take(verdict, std::move(entry));
     };
@@ -59,7 +60,7 @@ class Adder {
                                                tree_.source.text(), tree_.target.text()));
   }
 
-  std::unique_ptr<EntrySource> entries_of(const Location& location) {
+  std::unique_ptr<EntrySource> entries_of(const Location& location, Incomplete incomplete) {
     if (location.is_object()) {
       return std::make_unique<ObjectEntries>(tools_.client, location.object.bucket,
                                              folder_prefix(location.object));
@@ -70,7 +71,7 @@ class Adder {
       tree_.complain(path, error);
     };
     return std::make_unique<FileEntries>(ground, location.path, tools_.client.clock_skew(),
-                                         std::move(complain));
+                                         std::move(complain), incomplete);
   }
 
   rt::Task<void> take(Verdict verdict, Entry entry) {

@@ -129,6 +129,10 @@ rt::Task<void> add_get(Session& session, TransferRun& run, const Route& route, c
   if (is_folder) {
     LEAT_CO_TRY(const std::string file, transfer::file_name_of(name));
     single.target.path = transfer::join(route.target.path, file);
+  } else if (route.target.path.ends_with(transfer::kPartSuffix)) {
+    co_return fail(Errc::bad_request,
+                   fmt::format("{}: files that are still arriving are called so; give another name",
+                               route.target.path));
   }
   co_return co_await add_single(run, single, how);
 }
