@@ -259,6 +259,15 @@ def test_a_second_get_skips_what_is_there_and_mends_what_has_changed(cli, bucket
     assert tree(out) == tree(tmp_path / "in")
 
 
+def test_a_dry_run_does_not_touch_the_times_of_files(cli, bucket, tmp_path):
+    path = write(tmp_path / "out" / "f", b"same")
+    cli.s3.put_object(Bucket=bucket, Key="f", Body=b"same")
+    os.utime(path, (1000, 1000))
+    for words in (("-r", bucket, tmp_path / "out"), (f"{bucket}/f", path)):
+        assert cli.summary("get", "--dry-run", *words)["skipped"] == 1
+        assert path.stat().st_mtime == 1000
+
+
 def test_ls_on_every_level(cli, bucket, tmp_path):
     for name in ("a", "d/b", "d/e/c"):
         cli.s3.put_object(Bucket=bucket, Key=name, Body=name.encode())
@@ -400,6 +409,37 @@ def test_mv_leaves_nothing_behind(cli, bucket, tmp_path):
     assert (tmp_path / "a").read_bytes() == b"a"
 
 
+def test_sources_of_one_name_are_not_put_on_top_of_each_other(cli, bucket, tmp_path):
+    one, two = write(tmp_path / "1" / "f", b"1"), write(tmp_path / "2" / "f", b"2")
+    for command in ("put", "mv"):
+        told = cli.refused(2, command, one, two, f"{bucket}/t")
+        assert all(name in told for name in (str(one), str(two), f"{bucket}/t/f")), told
+    assert cli.keys(bucket) == [] and (one.read_bytes(), two.read_bytes()) == (b"1", b"2")
+    for name in ("1/f", "2/f"):
+        cli.s3.put_object(Bucket=bucket, Key=name, Body=name.encode())
+    sources = (f"{bucket}/1/f", f"{bucket}/2/f")
+    for command, target in (("get", tmp_path / "out"), ("mv", tmp_path / "out"),
+                            ("cp", f"{bucket}/t/"), ("mv", f"{bucket}/t/")):
+        told = cli.refused(2, command, *sources, target)
+        assert all(source in told for source in sources), told
+    assert cli.keys(bucket) == ["1/f", "2/f"] and not (tmp_path / "out").exists()
+
+
+def test_trees_of_one_name_are_merged_but_for_what_both_have(cli, bucket, tmp_path):
+    for name in ("1/d/both", "1/d/one", "2/d/both", "2/d/two"):
+        write(tmp_path / name, name.encode())
+    trees = (tmp_path / "1" / "d", tmp_path / "2" / "d")
+    assert "another source" in cli.refused(3, "mv", "-r", *trees, f"{bucket}/t")
+    assert cli.keys(bucket) == ["t/d/both", "t/d/one", "t/d/two"]
+    assert cli.body(bucket, "t/d/both") == b"1/d/both"
+    assert tree(tmp_path) == {"2/d/both": b"2/d/both"}
+    for name in ("1/d/both", "2/d/both"):
+        cli.s3.put_object(Bucket=bucket, Key=name, Body=name.encode())
+    cli.refused(3, "mv", "-r", f"{bucket}/1/d", f"{bucket}/2/d", tmp_path / "out")
+    assert tree(tmp_path / "out") == {"d/both": b"1/d/both"}
+    assert cli.keys(bucket, "2/") == ["2/d/both"]
+
+
 def test_sync_up_makes_the_target_like_the_source(cli, bucket, tmp_path):
     for name in ("same", "changed", "new/file"):
         write(tmp_path / "in" / name, name.encode())
@@ -435,7 +475,11 @@ def test_sync_with_delete_does_not_take_a_missing_source_for_an_empty_one(cli, b
     assert "--yes" in cli.refused(4, "sync", f"{bucket}/typo", tmp_path / "out", "--delete")
     cli.s3.put_object(Bucket=bucket, Key="t/precious", Body=b"")
     cli.refused(4, "sync", tmp_path / "typo", f"{bucket}/t", "--delete")
+    (tmp_path / "unmounted" / "empty").mkdir(parents=True)
+    empty = ("sync", tmp_path / "unmounted", f"{bucket}/t", "--delete")
+    assert "--yes" in cli.refused(4, *empty)
     assert (tmp_path / "out" / "precious").exists() and cli.keys(bucket) == ["t/precious"]
+    assert cli.summary(*empty, "--yes")["removed"] == 1
 
 
 def test_sync_between_buckets(cli, bucket):
@@ -453,6 +497,18 @@ def test_keys_that_would_leave_the_folder_are_refused(cli, bucket, tmp_path, key
     told = cli.refused(3, "get", "-r", f"{bucket}/t", out)
     assert "not fetched" in told
     assert tree(tmp_path) == {"a/b/good": b"good"}
+
+
+def test_names_of_files_that_are_still_arriving_are_left_to_them(cli, bucket, tmp_path):
+    cli.s3.put_object(Bucket=bucket, Key="t/f.leat-part", Body=b"other")
+    cli.s3.put_object(Bucket=bucket, Key="t/f", Body=b"f")
+    assert "not fetched" in cli.refused(3, "get", "-r", f"{bucket}/t", tmp_path / "out")
+    assert tree(tmp_path / "out") == {"f": b"f"}
+    cli.refused(2, "get", f"{bucket}/t/f", tmp_path / "x.leat-part")
+    write(tmp_path / "out" / "f.leat-part", b"half")
+    told = cli.refused(3, "sync", tmp_path / "out", f"{bucket}/t", "--delete")
+    assert "not sent" in told and cli.keys(bucket) == ["t/f", "t/f.leat-part"]
+    assert cli.body(bucket, "t/f.leat-part") == b"other"
 
 
 def test_links_do_not_lead_a_download_out_of_its_folder(cli, bucket, tmp_path):
@@ -564,7 +620,9 @@ def test_a_terminal_gets_a_bar(cli, bucket, tmp_path):
 class StallingProxy:
     """Passes bytes on to a node until so many have gone one way; then that way stands still."""
 
-    def __init__(self, server, up_max=None, down_max=None):
+    def __init__(self, server, up_max=None, down_max=None, before_method=None):
+        """`before_method`: the beginning of a request, and what to do once before it passes."""
+        self._before_method = before_method
         self._target = server.address
         self._left = {"up": up_max, "down": down_max}
         self._lock = threading.Lock()
@@ -597,6 +655,11 @@ class StallingProxy:
                         if self._left[way] < 0:
                             self.stalled.set()
                             return  # neither read nor closed: it stands still
+                    if way == "up" and self._before_method:
+                        method, act = self._before_method
+                        if piece.startswith(method):
+                            self._before_method = None
+                            act()
                 sink.sendall(piece)
         except OSError:
             pass
@@ -608,6 +671,49 @@ class StallingProxy:
             except OSError:
                 pass
             one.close()
+
+
+def meanwhile(cli, method, act, *words):
+    """What a command says that fails because of what is done before its first such request."""
+    proxy = StallingProxy(cli.server, before_method=(method, act))
+    try:
+        return cli.refused(6, *words, "--endpoint", proxy.url)
+    finally:
+        proxy.close()
+
+
+@pytest.mark.parametrize("size", [1000, 9 * MIB])
+def test_mv_removes_no_object_that_was_replaced_meanwhile(cli, bucket, tmp_path, size):
+    old, new = noise(size, seed=1), noise(size, seed=2)
+    for target in (f"{bucket}/target", tmp_path / "target"):
+        cli.ok("put", write(tmp_path / "f", old), f"{bucket}/k")
+        told = meanwhile(cli, b"DELETE ",
+                         lambda: cli.s3.put_object(Bucket=bucket, Key="k", Body=new),
+                         "mv", f"{bucket}/k", target)
+        assert "replaced" in told and cli.body(bucket, "k") == new
+    assert cli.body(bucket, "target") == (tmp_path / "target").read_bytes() == old
+
+
+@pytest.mark.parametrize("size, method", [(1000, b"PUT "), (9 * MIB, b"POST ")])
+def test_mv_removes_no_file_that_changed_meanwhile(cli, bucket, tmp_path, size, method):
+    path = write(tmp_path / "f", noise(size))
+
+    def append():
+        with open(path, "ab") as file:
+            file.write(b"more")
+
+    assert "changed" in meanwhile(cli, method, append, "mv", path, f"{bucket}/k")
+    assert path.read_bytes() == noise(size) + b"more"
+
+
+def test_mv_removes_no_file_that_took_the_place_of_another(cli, bucket, tmp_path):
+    path = write(tmp_path / "f", b"old")
+
+    def replace():
+        write(tmp_path / "new", b"new").rename(path)
+
+    assert "changed" in meanwhile(cli, b"PUT ", replace, "mv", path, f"{bucket}/k")
+    assert path.read_bytes() == b"new" and cli.body(bucket, "k") == b"old"
 
 
 def uploads(cli, bucket):

@@ -144,9 +144,10 @@ rt::Task<httpclient::Response> open_object(S3Client& client, GetQuery query) {
   co_return std::move(response);
 }
 
-rt::Task<void> delete_object(S3Client& client, ObjectName name) {
+rt::Task<void> delete_object(S3Client& client, ObjectName name, std::string etag) {
   Request request{.method = "DELETE"};
   request.name = std::move(name);
+  if (!etag.empty()) request.fields.push_back({"If-Match", '"' + etag + '"'});
   LEAT_CO_DO(co_await client.ask(request));
   co_return Status{};
 }

@@ -69,7 +69,9 @@ struct PutQuery {
 // Returns the ETag. Errors: corrupt, when other bytes arrived than were sent.
 rt::Task<std::string> put_object(S3Client& client, PutQuery query);
 
-rt::Task<void> delete_object(S3Client& client, ObjectName name);
+// `etag`: only if it is this one; empty: whichever is there.
+// Errors: precondition_failed, when the object is another one now.
+rt::Task<void> delete_object(S3Client& client, ObjectName name, std::string etag = {});
 // At most 1000. Returns those that are still there and why.
 rt::Task<std::vector<FailedDelete>> delete_objects(S3Client& client, std::string bucket,
                                                    std::vector<std::string> keys);
@@ -96,8 +98,10 @@ struct PartRange {
   std::uint64_t offset = 0;
   std::uint64_t length = 0;
 };
-// The bytes of another object as a part.
-rt::Task<PartDone> copy_part(S3Client& client, Upload upload, ObjectName from, PartRange range);
+// The bytes of another object as a part. `etag`: of that object; empty: whichever is there.
+// Errors: precondition_failed, when it is another one now.
+rt::Task<PartDone> copy_part(S3Client& client, Upload upload, ObjectName from, PartRange range,
+                             std::string etag);
 // All of them. Errors: not_found, when the upload is over.
 rt::Task<std::vector<ListedPart>> list_parts(S3Client& client, Upload upload);
 // `checksum` is the whole object's; the service compares it with what its parts give.

@@ -52,6 +52,26 @@ TEST_F(S3ClientTest, SignsWhatItSendsAndEncodesKeys) {
   EXPECT_NE(sent.find("Host: server\r\n"), sent.npos);
 }
 
+TEST_F(S3ClientTest, RemovesTheObjectThatIsMeantAndNoOther) {
+  server_.expect({read_head(), send(answer("412 Precondition Failed"))});
+  ObjectName name{"b", "k"};
+  const Status refused = world_.run(delete_object(client_, name, "tag"));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), Errc::precondition_failed);
+  EXPECT_NE(server_.received(0).find("If-Match: \"tag\"\r\n"), std::string::npos);
+}
+
+TEST_F(S3ClientTest, CopiesPartsOfTheObjectThatIsMeantAndOfNoOther) {
+  server_.expect({read_head(), send(answer("412 Precondition Failed"))});
+  Upload upload{.name = {"b", "k"}, .id = "1"};
+  ObjectName from{"b", "from"};
+  PartRange range{.number = 1, .offset = 0, .length = 5};
+  const auto refused = world_.run(copy_part(client_, upload, from, range, "tag"));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), Errc::precondition_failed);
+  EXPECT_NE(server_.received(0).find("x-amz-copy-source-if-match: \"tag\"\r\n"), std::string::npos);
+}
+
 TEST_F(S3ClientTest, ComesBackAfterAServiceWasTooBusy) {
   server_.expect({read_head(), send(answer("503 Slow Down")), read_head(), send(answer("500 Oh")),
                   read_head(), send(answer("204 No Content"))});

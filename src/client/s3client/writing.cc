@@ -97,11 +97,15 @@ rt::Task<PartDone> upload_part(S3Client& client, Upload upload, std::uint32_t nu
   co_return done;
 }
 
-rt::Task<PartDone> copy_part(S3Client& client, Upload upload, ObjectName from, PartRange range) {
+rt::Task<PartDone> copy_part(S3Client& client, Upload upload, ObjectName from, PartRange range,
+                             std::string etag) {
   Request request = part_request(upload, range.number);
   request.fields = {{"x-amz-copy-source", copy_source(from)},
                     {"x-amz-copy-source-range",
                      fmt::format("bytes={}-{}", range.offset, range.offset + range.length - 1)}};
+  if (!etag.empty()) {
+    request.fields.push_back({"x-amz-copy-source-if-match", '"' + etag + '"'});
+  }
   LEAT_CO_TRY(const Answer answer, co_await client.ask(request));
   LEAT_CO_TRY(auto fields, parse_fields(answer.body));
   PartDone done{range.number, std::string(without_quotes(fields["ETag"])),

@@ -49,8 +49,12 @@ rt::Task<hash::ChecksumValue> checksum_of(Tools& tools, const io::File& file, st
   return tools.pool.run<hash::ChecksumValue>(std::move(work));
 }
 
-rt::Task<bool> has_content(Tools& tools, std::string path, const s3client::ObjectHead& head) {
-  LEAT_CO_TRY(const OpenFile open, co_await open_file(tools, std::move(path)));
+bool is_same_version(const io::FileInfo& one, const io::FileInfo& other) {
+  return one.inode == other.inode && one.size_bytes == other.size_bytes &&
+         one.changed == other.changed;
+}
+
+rt::Task<bool> has_content(Tools& tools, OpenFile open, const s3client::ObjectHead& head) {
   if (open.info.size_bytes != head.size_bytes) co_return false;
   if (head.checksum) {
     const auto algorithm = head.checksum->algorithm();

@@ -23,8 +23,11 @@ rt::Task<OpenFile> open_file(Tools& tools, std::string path);
 rt::Task<hash::ChecksumValue> checksum_of(Tools& tools, const io::File& file, std::uint64_t size,
                                           hash::ChecksumAlgorithm algorithm);
 
+// True if nobody has changed the file between both looks at it, nor put another in its place.
+bool is_same_version(const io::FileInfo& one, const io::FileInfo& other);
+
 // True if the file has the object's bytes: the same size, and the same checksum, or for lack of one
 // the MD5 that an ETag may be. False also when nobody can tell.
-rt::Task<bool> has_content(Tools& tools, std::string path, const s3client::ObjectHead& head);
+rt::Task<bool> has_content(Tools& tools, OpenFile open, const s3client::ObjectHead& head);
 
 }  // namespace leat::transfer

@@ -1,5 +1,7 @@
 #include "transfer/copy.h"
 
+#include <fmt/format.h>
+
 #include "transfer/group.h"
 #include "transfer/parts.h"
 
@@ -12,26 +14,35 @@ constexpr std::uint64_t kCopyPartBytes = 512 * kMiB;
 class PartedCopy {
  public:
   PartedCopy(Tools& tools, CopyJob job)
-      : tools_(tools),
-        job_(std::move(job)),
-        plan_(plan_parts(job_.size_bytes, kCopyPartBytes)),
-        done_(plan_.count),
-        copiers_(tools.shard) {}
+      : tools_(tools), job_(std::move(job)), copiers_(tools.shard) {}
 
   rt::Task<void> run() {
     LEAT_CO_TRY(auto head, co_await s3client::head_object(tools_.client, job_.source));
+    if (!job_.etag.empty() && job_.etag != head.etag) {
+      co_return fail(Errc::precondition_failed,
+                     fmt::format("{}: the object was replaced meanwhile; run the command again",
+                                 job_.source.text()));
+    }
+    job_.etag = head.etag;
+    plan_ = plan_parts(head.size_bytes, kCopyPartBytes);
+    done_.resize(plan_.count);
     upload_.name = job_.target;
     LEAT_CO_TRY(upload_.id, co_await s3client::create_upload(tools_.client, job_.target,
                                                              std::move(head.content)));
     for (std::size_t i = 0; i < tools_.options.parts_at_once; ++i)
       copiers_.spawn(copy_parts());
     Status copied = co_await copiers_.wait();
-    if (!copied) {
-      const Status ended = co_await s3client::abort_upload(tools_.client, upload_);
-      (void)ended;
-      co_return copied;
-    }
-    // With the source's checksum: if it was replaced meanwhile, parts of both are not put together.
+    if (copied) copied = co_await complete(head);
+    if (copied) co_return Status{};
+    // Best effort: what matters is what went wrong before.
+    const Status ended = co_await s3client::abort_upload(tools_.client, upload_);
+    (void)ended;
+    co_return copied;
+  }
+
+ private:
+  rt::Task<void> complete(const s3client::ObjectHead& head) {
+    // With the source's checksum the service finds out if the parts are not its bytes.
     std::optional<hash::ChecksumValue> whole;
     if (head.checksum && head.checksum->algorithm() == hash::ChecksumAlgorithm::crc64nvme) {
       whole = head.checksum;
@@ -40,14 +51,13 @@ class PartedCopy {
     co_return Status{};
   }
 
- private:
   rt::Task<void> copy_parts() {
     while (next_ < plan_.count && !copiers_.has_failed()) {
       const std::uint32_t index = next_++;
       const Part part = plan_.part(index);
       s3client::PartRange range{index + 1, part.offset, part.length};
-      LEAT_CO_TRY(done_[index],
-                  co_await s3client::copy_part(tools_.client, upload_, job_.source, range));
+      LEAT_CO_TRY(done_[index], co_await s3client::copy_part(tools_.client, upload_, job_.source,
+                                                             range, job_.etag));
       tools_.counters.moved(part.length);
     }
     co_return Status{};

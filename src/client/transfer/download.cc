@@ -47,13 +47,27 @@ rt::Task<std::optional<Whole>> fetch(Tools& tools, s3client::ObjectName name) {
   }
 }
 
-Status write_file(io::Disk& disk, const std::string& path, Bytes bytes, WallTime modified) {
+struct Written {
+  Bytes bytes{};
+  WallTime modified{};
+  bool is_durable = false;
+};
+
+Status write_file(io::Disk& disk, const std::string& path, const Written& what) {
   const std::string part = part_path(path);
-  LEAT_TRY(const auto file, open_part(disk, path));
+  auto opened = disk.open(part, io::OpenMode::create);
+  if (!opened && opened.error().code() == Errc::not_found) {
+    LEAT_DO(make_folders(disk, path, what.is_durable));
+    opened = disk.open(part, io::OpenMode::create);
+  }
+  LEAT_TRY(const auto file, std::move(opened));
   LEAT_DO(file->truncate(0));
-  LEAT_DO(file->write_all_at(0, bytes));
-  LEAT_DO(file->set_modified(modified));
-  return disk.rename(part, path);
+  LEAT_DO(file->write_all_at(0, what.bytes));
+  LEAT_DO(file->set_modified(what.modified));
+  if (what.is_durable) LEAT_DO(file->sync_data());
+  LEAT_DO(disk.rename(part, path));
+  if (what.is_durable) LEAT_DO(sync_name(disk, path));
+  return {};
 }
 
 }  // namespace
@@ -79,32 +93,37 @@ rt::Task<void> read_body(httpclient::Response& response, MutableBytes target) {
   co_return Status{};
 }
 
-Result<std::unique_ptr<io::File>> open_part(io::Disk& disk, const std::string& path) {
-  auto file = disk.open(part_path(path), io::OpenMode::create);
-  if (file || file.error().code() != Errc::not_found) return file;
-  LEAT_DO(disk.make_directories(parent_of(path)));
-  return disk.open(part_path(path), io::OpenMode::create);
+Status make_folders(io::Disk& disk, const std::string& path, bool is_durable) {
+  const std::string folder = parent_of(path);
+  return is_durable ? disk.make_durable_directories(folder) : disk.make_directories(folder);
 }
 
-rt::Task<std::uint64_t> download_file(Tools& tools, DownloadJob job) {
+Status make_durable(io::Disk& disk, const std::string& path) {
+  LEAT_TRY(const auto file, disk.open(path, io::OpenMode::read));
+  LEAT_DO(file->sync_data());
+  return sync_name(disk, path);
+}
+
+rt::Task<Fetched> download_file(Tools& tools, DownloadJob job) {
   if (job.size_bytes <= tools.options.part_bytes) {
     LEAT_CO_TRY(const auto whole, co_await fetch(tools, job.source));
     if (whole) {
-      const Bytes bytes = whole->lease.bytes();
-      auto work = [&disk = tools.disk, path = job.path, bytes, modified = whole->head.modified] {
-        return write_file(disk, path, bytes, modified);
+      const Written what{whole->lease.bytes(), whole->head.modified, job.is_durable};
+      auto work = [&disk = tools.disk, path = job.path, what] {
+        return write_file(disk, path, what);
       };
       auto writing = tools.pool.run<void>(std::move(work));
       LEAT_CO_DO(co_await std::move(writing));
-      tools.counters.moved(bytes.size());
-      co_return bytes.size();
+      tools.counters.moved(what.bytes.size());
+      Fetched fetched{what.bytes.size(), whole->head.etag};
+      co_return fetched;
     }
   }
   LEAT_CO_TRY(ObjectHead head, co_await s3client::head_object(tools.client, job.source));
-  const std::uint64_t size = head.size_bytes;
+  Fetched fetched{head.size_bytes, head.etag};
   PartedDownload parted(tools, std::move(job), std::move(head));
   LEAT_CO_DO(co_await parted.run());
-  co_return size;
+  co_return fetched;
 }
 
 rt::Task<std::uint64_t> download_stream(Tools& tools, s3client::ObjectName source, ByteSink& sink) {

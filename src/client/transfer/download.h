@@ -17,12 +17,22 @@ struct DownloadJob {
   s3client::ObjectName source{};
   std::uint64_t size_bytes = 0;  // when it was listed
   std::string path{};
+  bool is_durable = false;  // the file is there after a power cut: its object is to be removed
 };
 
-// Returns the size. Makes the folders above the file.
+// What was fetched.
+struct Fetched {
+  std::uint64_t size_bytes = 0;
+  std::string etag{};
+};
+
+// Makes the folders above the file.
 // Errors: corrupt, when the bytes do not give the checksum; precondition_failed, when the object is
 // replaced meanwhile; what disk and service say.
-rt::Task<std::uint64_t> download_file(Tools& tools, DownloadJob job);
+rt::Task<Fetched> download_file(Tools& tools, DownloadJob job);
+
+// A file that is there stays there after a power cut, with its bytes. Blocks.
+Status make_durable(io::Disk& disk, const std::string& path);
 
 class ByteSink {
  public:

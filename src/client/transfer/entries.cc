@@ -44,20 +44,33 @@ struct FileEntries::Level {
   std::size_t at = 0;
 };
 
-FileEntries::FileEntries(const Ground& ground, std::string root, Duration skew, Complain complain)
-    : ground_(ground), root_(std::move(root)), skew_(skew), complain_(std::move(complain)) {}
+FileEntries::FileEntries(const Ground& ground, std::string root, Duration skew, Complain complain,
+                         Incomplete incomplete)
+    : ground_(ground),
+      root_(std::move(root)),
+      skew_(skew),
+      complain_(std::move(complain)),
+      incomplete_(incomplete) {}
 
 FileEntries::~FileEntries() = default;
 
 rt::Task<void> FileEntries::enter(std::string prefix, std::uint64_t inode) {
   const std::string folder = prefix.empty() ? root_ : join(root_, prefix);
-  auto look = [&disk = ground_.disk, folder]() -> Result<std::vector<Item>> {
+  const bool passes_over = incomplete_ == Incomplete::pass_over;
+  auto look = [&disk = ground_.disk, folder, passes_over]() -> Result<std::vector<Item>> {
     LEAT_TRY(auto names, disk.list(folder));
     std::vector<Item> items;
     items.reserve(names.size());
     for (std::string& name : names) {
-      if (name.ends_with(kPartSuffix)) continue;
       Item item;
+      if (name.ends_with(kPartSuffix)) {
+        if (passes_over) continue;
+        item.error =
+            Error(Errc::conflict, "called as files that are still arriving; it is not sent");
+        item.sort_name = std::move(name);
+        items.push_back(std::move(item));
+        continue;
+      }
       auto info = disk.info(join(folder, name));
       item.sort_name = std::move(name);
       if (info) {

@@ -49,6 +49,9 @@ class ObjectEntries final : public EntrySource {
   bool is_last_ = false;
 };
 
+// What to do with files that are called as incomplete downloads are (names.h).
+enum class Incomplete : std::uint8_t { pass_over, complain };
+
 // Files below a folder. Symbolic links are followed, but not in a circle. Incomplete downloads are
 // left out.
 class FileEntries final : public EntrySource {
@@ -61,7 +64,8 @@ class FileEntries final : public EntrySource {
 
   // `skew` is added to times of changes: the service's clock minus ours. What cannot be looked at
   // is told to `complain` and passed over. A folder that is not there has no files.
-  FileEntries(const Ground& ground, std::string root, Duration skew, Complain complain);
+  FileEntries(const Ground& ground, std::string root, Duration skew, Complain complain,
+              Incomplete incomplete = Incomplete::pass_over);
   ~FileEntries() override;
   rt::Task<std::optional<Entry>> next() override;
 
@@ -75,6 +79,7 @@ class FileEntries final : public EntrySource {
   std::string root_;
   Duration skew_;
   Complain complain_;
+  Incomplete incomplete_;
   bool is_open_ = false;
   std::vector<std::unique_ptr<Level>> levels_;
 };

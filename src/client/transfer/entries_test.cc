@@ -48,6 +48,16 @@ TEST_F(FileEntriesTest, LeaveOutWhatIsStillArriving) {
   EXPECT_EQ(names("r"), std::vector<std::string>{"b"});
 }
 
+TEST_F(FileEntriesTest, ComplainOfWhatIsStillArrivingWhereItWouldBeMissed) {
+  write("r/a.leat-part");
+  write("r/b");
+  std::vector<std::string> told;
+  const auto complain = [&told](const std::string& path, const Error&) { told.push_back(path); };
+  FileEntries entries({disk_, pool_}, "r", {}, complain, Incomplete::complain);
+  EXPECT_EQ(world_.run(entries.next()).value()->name, "b");
+  EXPECT_EQ(told, std::vector<std::string>{"r/a.leat-part"});
+}
+
 TEST_F(FileEntriesTest, OfAFolderThatIsNotThereAreNone) {
   EXPECT_TRUE(names("nowhere").empty());
 }

@@ -45,6 +45,7 @@ Result<std::string> file_name_of(std::string_view relative) {
     const std::string_view part = rest.substr(0, slash);
     if (part == "..") return refuse("\"..\" would leave the target folder");
     if (part == "." || part.empty()) return refuse("files cannot be told apart by \".\" or \"//\"");
+    if (part.ends_with(kPartSuffix)) return refuse("files that are still arriving are called so");
     if (slash == rest.size()) break;
     rest.remove_prefix(slash + 1);
   }

@@ -13,7 +13,7 @@ constexpr std::string_view kPartSuffix = ".leat-part";
 
 // The path below the target folder of an object that is called `relative` there.
 // Errors: denied, for a name that would leave the folder (absolute, "..") or mean another file
-// than it says ("a//b", "./a", a zero byte).
+// than it says ("a//b", "./a", a zero byte), or one that is still arriving ("a.leat-part").
 Result<std::string> file_name_of(std::string_view relative);
 
 // The path of the file that `path` is while it is incomplete: beside it, and short enough.

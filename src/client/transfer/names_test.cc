@@ -22,6 +22,13 @@ TEST(Names, KeysThatWouldLeaveTheFolderAreRefused) {
   EXPECT_FALSE(file_name_of(std::string_view("a\0b", 3)));
 }
 
+TEST(Names, KeysThatAreCalledAsFilesThatAreStillArrivingAreRefused) {
+  for (const char* bad : {"a.leat-part", "d/a.leat-part", "a.leat-part/b", ".leat-part"}) {
+    EXPECT_FALSE(file_name_of(bad)) << bad;
+  }
+  EXPECT_TRUE(file_name_of("a.leat-part.txt"));
+}
+
 TEST(Names, AnIncompleteFileStandsBesideAndFits) {
   EXPECT_EQ(part_path("a/b"), "a/b.leat-part");
   const std::string longest(255, 'x');
@@ -81,6 +88,12 @@ TEST(UploadState, IsReadBackForTheSameFileAlone) {
   EXPECT_FALSE(decode(text, grown));
   EXPECT_EQ(state_path("s", identity), state_path("s", grown))
       << "the same place, whatever is in it";
+  UploadIdentity described = identity;
+  described.content.type = "image/jpeg";
+  EXPECT_FALSE(decode(text, described)) << "the object would get what the first run said of it";
+  described = identity;
+  described.content.metadata = {{"a", "b"}};
+  EXPECT_FALSE(decode(text, described));
   grown.target.key = "other";
   EXPECT_NE(state_path("s", identity), state_path("s", grown));
   for (std::size_t size = 0; size + 1 < text.size(); ++size) {

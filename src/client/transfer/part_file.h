@@ -22,21 +22,26 @@
 
 namespace leat::transfer {
 
+// The name of a file, and in a tree those of the folders above it, are there after a power cut.
+Status sync_name(io::Disk& disk, const std::string& path);
+
 class PartFile {
  public:
   // Opens or makes the file that `path` is while it is incomplete. What was begun for another
-  // object, or cut differently, starts again.
+  // object, or cut differently, starts again; so does everything if it does not go on.
   // Errors: conflict, when another process works on it; as Disk::open().
   static Result<std::unique_ptr<PartFile>> open(io::Disk& disk, std::string path,
-                                                const PartPlan& parts, const std::string& etag);
+                                                const PartPlan& parts, const std::string& etag,
+                                                bool goes_on = true);
 
   io::File& file() { return *file_; }
   bool has(std::uint32_t part) const { return arrived_[part]; }
   // Where to write '1' once the part has arrived.
   std::uint64_t mark_offset(std::uint32_t part) const;
 
-  // All parts are there and good: the file gets its name and the object's time.
-  Status complete(WallTime modified);
+  // All parts are there and good: the file gets its name and the object's time. A durable one has
+  // them after a power cut as well.
+  Status complete(WallTime modified, bool is_durable = false);
   // What is there is bad: the next attempt starts from nothing.
   Status discard();
 

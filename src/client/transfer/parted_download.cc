@@ -27,8 +27,10 @@ rt::Task<void> PartedDownload::run() {
 
 rt::Task<void> PartedDownload::open() {
   auto work = [this]() -> Result<std::unique_ptr<PartFile>> {
-    LEAT_DO(tools_.disk.make_directories(parent_of(job_.path)));
-    return PartFile::open(tools_.disk, job_.path, plan_, head_.etag);
+    LEAT_DO(make_folders(tools_.disk, job_.path, job_.is_durable));
+    // A mark may outlive its bytes in a power cut, which only a checksum finds.
+    const bool goes_on = head_.checksum.has_value();
+    return PartFile::open(tools_.disk, job_.path, plan_, head_.etag, goes_on);
   };
   auto opening = tools_.pool.run<std::unique_ptr<PartFile>>(std::move(work));
   LEAT_CO_TRY(file_, co_await std::move(opening));
@@ -105,7 +107,9 @@ rt::Task<bool> PartedDownload::is_good() {
 }
 
 rt::Task<void> PartedDownload::close(bool good) {
-  auto work = [this, good] { return good ? file_->complete(head_.modified) : file_->discard(); };
+  auto work = [this, good] {
+    return good ? file_->complete(head_.modified, job_.is_durable) : file_->discard();
+  };
   auto closing = tools_.pool.run<void>(std::move(work));
   co_return co_await std::move(closing);
 }

@@ -19,8 +19,8 @@ Error damaged(const s3client::ObjectName& name);
 bool may_fetch_again(const Error& error, std::uint32_t attempt, const TransferOptions& options);
 // Fills `target` from the body. Errors: closed, when it is shorter.
 rt::Task<void> read_body(httpclient::Response& response, MutableBytes target);
-// The file for bytes that are still arriving; makes its folders. Blocks.
-Result<std::unique_ptr<io::File>> open_part(io::Disk& disk, const std::string& path);
+// The folders above a file; durable ones are there after a power cut. Blocks.
+Status make_folders(io::Disk& disk, const std::string& path, bool is_durable);
 
 class PartedDownload {
  public:

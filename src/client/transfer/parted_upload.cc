@@ -14,7 +14,8 @@ PartedUpload::PartedUpload(Tools& tools, UploadJob job, OpenFile open)
                 .target = job_.target,
                 .path = job_.path,
                 .size_bytes = open_.info.size_bytes,
-                .changed = open_.info.changed},
+                .changed = open_.info.changed,
+                .content = job_.content},
       plan_(plan_parts(open_.info.size_bytes, tools.options.part_bytes)),
       senders_(tools.shard) {
   upload_.name = job_.target;

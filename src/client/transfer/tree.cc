@@ -35,8 +35,9 @@ class Adder {
       if (!side->is_object()) continue;
       LEAT_CO_DO(co_await s3client::head_bucket(tools_.client, side->object.bucket));
     }
-    const auto source = entries_of(tree_.source);
-    const auto target = entries_of(tree_.target);
+    // What is still arriving at the target is none of its files; at the source it would be missed.
+    const auto source = entries_of(tree_.source, Incomplete::complain);
+    const auto target = entries_of(tree_.target, Incomplete::pass_over);
     const Emit emit = [this](Verdict verdict, Entry entry) {
       return take(verdict, std::move(entry));
     };
@@ -59,7 +60,7 @@ class Adder {
                                                tree_.source.text(), tree_.target.text()));
   }
 
-  std::unique_ptr<EntrySource> entries_of(const Location& location) {
+  std::unique_ptr<EntrySource> entries_of(const Location& location, Incomplete incomplete) {
     if (location.is_object()) {
       return std::make_unique<ObjectEntries>(tools_.client, location.object.bucket,
                                              folder_prefix(location.object));
@@ -70,21 +71,22 @@ class Adder {
       tree_.complain(path, error);
     };
     return std::make_unique<FileEntries>(ground, location.path, tools_.client.clock_skew(),
-                                         std::move(complain));
+                                         std::move(complain), incomplete);
   }
 
   rt::Task<void> take(Verdict verdict, Entry entry) {
-    switch (verdict) {
-      case Verdict::leave: co_return Status{};
-      case Verdict::remove: co_return co_await remove(std::move(entry));
-      case Verdict::skip:
-        if (!tree_.remove_source) {
-          tree_.skipped(entry);
-          co_return Status{};
-        }
-        [[fallthrough]];
-      case Verdict::send:
-      case Verdict::compare: break;
+    if (verdict == Verdict::leave) co_return Status{};
+    if (verdict == Verdict::remove) co_return co_await remove(std::move(entry));
+    Job job = job_for(entry);
+    const bool is_put = job.action == Action::put;
+    const std::string target = job.action == Action::get ? job.path : job.target.text();
+    if (const Status free = claim(tree_, target); !free) {
+      tree_.complain(is_put ? job.path : job.source.text(), free.error());
+      co_return Status{};
+    }
+    if (verdict == Verdict::skip && !tree_.remove_source) {
+      tree_.skipped(entry);
+      co_return Status{};
     }
     const bool is_download = tree_.rules.direction == Direction::down;
     if (is_download) {
@@ -94,7 +96,6 @@ class Adder {
         co_return Status{};
       }
     }
-    Job job = job_for(entry);
     job.compare_first = verdict != Verdict::send;
     co_return co_await crew_.add(std::move(job));
   }
@@ -142,6 +143,12 @@ class Adder {
 };
 
 }  // namespace
+
+Status claim(const Tree& tree, const std::string& target) {
+  if (!tree.claim || tree.claim(target)) return {};
+  return fail(Errc::conflict,
+              fmt::format("another source goes to {} as well; this one stays where it is", target));
+}
 
 Job single_job(const Single& single, const Tree& how) {
   Job job{.size_bytes = single.size_bytes,

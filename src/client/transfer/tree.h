@@ -20,7 +20,12 @@ struct Tree {
   std::function<void(const std::string& name, const Error& error)> complain{};
   // Told of what needs no job, because it is there.
   std::function<void(const Entry& entry)> skipped{};
+  // Takes a target; false if it is taken already. Without it no two sources share a target.
+  std::function<bool(const std::string& target)> claim{};
 };
+
+// Errors: conflict, when another source goes to the same target: what came second would win.
+Status claim(const Tree& tree, const std::string& target);
 
 // Compares both sides and adds a job for each difference.
 // Requires: source and target are no streams, and one of them at least is an object.

@@ -20,6 +20,19 @@ rt::Task<void> send_whole(Tools& tools, Bytes bytes, s3client::ObjectName target
   co_return Status{};
 }
 
+// All bytes of a file, and which version of it they are; if they do not fit, only that.
+// Errors: conflict, when it changes meanwhile.
+Result<io::FileInfo> read_whole(io::Disk& disk, const std::string& path, MutableBytes room) {
+  LEAT_TRY(const auto file, disk.open(path, io::OpenMode::read));
+  LEAT_TRY(const io::FileInfo before, file->info());
+  if (before.size_bytes >= room.size()) return before;
+  LEAT_TRY(const std::size_t count, file->read_at(0, room));
+  LEAT_TRY(const io::FileInfo after, file->info());
+  if (count == before.size_bytes && is_same_version(before, after)) return before;
+  return fail(Errc::conflict,
+              fmt::format("{} changed while it was read; run the command again", path));
+}
+
 }  // namespace
 
 hash::ChecksumValue crc64nvme_of(Bytes bytes) {
@@ -28,28 +41,28 @@ hash::ChecksumValue crc64nvme_of(Bytes bytes) {
   return checksum.finish();
 }
 
-rt::Task<std::uint64_t> upload_file(Tools& tools, UploadJob job) {
+rt::Task<Sent> upload_file(Tools& tools, UploadJob job) {
   if (job.size_bytes <= tools.options.part_bytes) {
     // One byte more than is expected tells whether the file has grown.
     LEAT_CO_TRY(const auto lease, co_await tools.memory.lease(job.size_bytes + 1));
     const MutableBytes room = lease.bytes();
-    auto work = [&disk = tools.disk, path = job.path, room]() -> Result<std::size_t> {
-      LEAT_TRY(const auto file, disk.open(path, io::OpenMode::read));
-      return file->read_at(0, room);
+    auto work = [&disk = tools.disk, path = job.path, room] {
+      return read_whole(disk, path, room);
     };
-    auto reading = tools.pool.run<std::size_t>(std::move(work));
-    LEAT_CO_TRY(const std::size_t size, co_await std::move(reading));
-    if (size <= job.size_bytes) {
-      const Bytes bytes = Bytes(room).first(size);
+    auto reading = tools.pool.run<io::FileInfo>(std::move(work));
+    LEAT_CO_TRY(const io::FileInfo info, co_await std::move(reading));
+    if (info.size_bytes <= job.size_bytes) {
+      const Bytes bytes = Bytes(room).first(info.size_bytes);
       LEAT_CO_DO(co_await send_whole(tools, bytes, std::move(job.target), std::move(job.content)));
-      co_return size;
+      Sent sent{info.size_bytes, info};
+      co_return sent;
     }
   }
   LEAT_CO_TRY(OpenFile open, co_await open_file(tools, job.path));
-  const std::uint64_t size = open.info.size_bytes;
+  Sent sent{open.info.size_bytes, open.info};
   PartedUpload parted(tools, std::move(job), std::move(open));
   LEAT_CO_DO(co_await parted.run());
-  co_return size;
+  co_return sent;
 }
 
 namespace {

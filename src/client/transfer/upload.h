@@ -20,9 +20,14 @@ struct UploadJob {
   s3client::Content content{};
 };
 
-// Returns the size of the object.
+// What was sent.
+struct Sent {
+  std::uint64_t size_bytes = 0;
+  io::FileInfo info{};  // of the file that has these bytes
+};
+
 // Errors: conflict, when the file changes meanwhile; what disk and service say.
-rt::Task<std::uint64_t> upload_file(Tools& tools, UploadJob job);
+rt::Task<Sent> upload_file(Tools& tools, UploadJob job);
 
 // Bytes that come one after the other.
 class ByteSource {

@@ -19,7 +19,12 @@ std::string_view take_line(std::string_view& text) {
 }
 
 std::string version_of(const UploadIdentity& identity) {
-  return fmt::format("{} {}", identity.size_bytes, identity.changed.time_since_epoch().count());
+  std::string content = fmt::format("{}:{}", identity.content.type.size(), identity.content.type);
+  for (const auto& [name, value] : identity.content.metadata)
+    content += fmt::format("{}:{}{}:{}", name.size(), name, value.size(), value);
+  const auto digest = hash::Sha256::of(as_bytes(content));
+  return fmt::format("{} {} {}", identity.size_bytes, identity.changed.time_since_epoch().count(),
+                     to_hex(Bytes(digest).first(16)));
 }
 
 }  // namespace

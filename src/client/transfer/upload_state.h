@@ -11,17 +11,19 @@
 #include <string>
 
 #include "io/disk.h"
-#include "s3client/s3client.h"
+#include "s3client/operations.h"
 
 namespace leat::transfer {
 
-// What makes an upload the same one: from where to where. Any change of the file ends it.
+// What makes an upload the same one: from where to where. Any change of the file ends it, and so
+// does another content type or metadata: they were fixed when it began.
 struct UploadIdentity {
   std::string endpoint{};
   s3client::ObjectName target{};
   std::string path{};
   std::uint64_t size_bytes = 0;
   WallTime changed{};
+  s3client::Content content{};
 };
 
 struct UploadState {

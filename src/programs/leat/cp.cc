@@ -70,7 +70,8 @@ Result<std::vector<transfer::Tools*>> members_for(Session& session, Location& ta
   if (!is_tree || !target.is_file() || session.arguments.has("--dry-run")) {
     return session.members();
   }
-  LEAT_DO(session.tools().disk.make_directories(target.path));
+  // A move removes its sources: then the folder must outlast a power cut as its files do.
+  LEAT_DO(session.tools().disk.make_durable_directories(target.path));
   shown_root = target.path;
   auto members = session.members_below(target.path);
   target.path = ".";
@@ -86,6 +87,7 @@ rt::Task<Exit> copy_or_move(Session& session, bool remove_source) {
     if (ends.target.is_object()) co_return co_await put_stream(session, ends.target.object);
     co_return fail(Errc::bad_request, "stdin goes to an object: BUCKET/KEY");
   }
+  LEAT_CO_DO(co_await check_targets(session, ends.sources, ends.target));
   std::string shown_root;
   const bool is_tree = session.arguments.has("--recursive");
   LEAT_CO_TRY(auto members, members_for(session, ends.target, is_tree, shown_root));
@@ -115,8 +117,16 @@ rt::Task<Exit> mv(Session& session) {
   return copy_or_move(session, /*remove_source=*/true);
 }
 
+// Nothing is in the source, as it is where a volume is not mounted.
+Error empty_source(const Location& source) {
+  return {Errc::not_found,
+          fmt::format("nothing is below {}; --delete would remove all of the target: --yes does it",
+                      source.text())};
+}
+
 // A source that is not there must not be taken for an empty one.
 rt::Task<void> check_source(Session& session, const Location& source) {
+  const bool may_be_empty = !session.arguments.has("--delete") || session.arguments.has("--yes");
   if (source.is_file()) {
     auto work = [&disk = session.tools().disk, path = source.path] { return disk.info(path); };
     auto looking = session.tools().pool.run<io::FileInfo>(std::move(work));
@@ -124,17 +134,21 @@ rt::Task<void> check_source(Session& session, const Location& source) {
     if (!info.is_directory) {
       co_return fail(Errc::bad_request, source.path + " is no folder: `leat put` sends files");
     }
+    if (may_be_empty) co_return Status{};
+    const transfer::FileEntries::Ground ground{session.tools().disk, session.tools().pool};
+    // What cannot be looked at is told when the tree is planned.
+    const auto pass_over = [](const std::string&, const Error&) {};
+    transfer::FileEntries files(ground, source.path, Duration{}, pass_over);
+    LEAT_CO_TRY(const auto first, co_await files.next());
+    if (!first) co_return fail(empty_source(source));
     co_return Status{};
   }
-  if (!session.arguments.has("--delete") || session.arguments.has("--yes")) co_return Status{};
+  if (may_be_empty) co_return Status{};
   s3client::ListQuery query{.bucket = source.object.bucket, .keys_max = 1};
   query.prefix = transfer::folder_prefix(source.object);
   LEAT_CO_TRY(const auto page, co_await s3client::list_objects(session.client(), std::move(query)));
   if (!page.objects.empty()) co_return Status{};
-  co_return fail(Errc::not_found,
-                 fmt::format("nothing is below {}; --delete would remove all of the target: --yes "
-                             "does it",
-                             source.text()));
+  co_return fail(empty_source(source));
 }
 
 rt::Task<Exit> sync(Session& session) {

@@ -40,6 +40,7 @@ rt::Task<Exit> get(Session& session) {
     sources.push_back(std::move(source));
   }
   if (target.is_stream()) co_return co_await get_streams(session, std::move(sources));
+  LEAT_CO_DO(co_await check_targets(session, sources, target));
   std::string shown_root;
   LEAT_CO_TRY(auto members, rooted(session, target, shown_root));
   TransferRun run(session, std::move(members), shown_root);

@@ -25,6 +25,7 @@ rt::Task<Exit> put(Session& session) {
   if (sources.size() == 1 && sources.front().is_stream()) {
     co_return co_await put_stream(session, target.object);
   }
+  LEAT_CO_DO(co_await check_targets(session, sources, target));
   TransferRun run(session, session.members());
   LEAT_CO_TRY(const auto how, tree_of(session, run));
   run.start();

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <map>
+
 #include "s3client/operations.h"
 #include "transfer/download.h"
 #include "transfer/names.h"
@@ -61,6 +63,18 @@ std::string_view name_of(std::string_view path) {
   return transfer::last_name(path);
 }
 
+rt::Task<void> add_single(TransferRun& run, const Single& single, const Tree& how) {
+  LEAT_CO_DO(transfer::claim(how, single.target.text()));
+  co_return co_await run.crew().add(transfer::single_job(single, how));
+}
+
+// Trees of the same name may go to one folder: what is in them tells whether they collide.
+rt::Task<bool> is_tree(Session& session, const Location& source) {
+  if (!source.is_file()) co_return session.arguments.has("--recursive");
+  const auto info = co_await look_at(session.tools(), source.path);
+  co_return info && info->is_directory;
+}
+
 rt::Task<void> add_put(TransferRun& run, const Route& route, const Tree& how) {
   LEAT_CO_TRY(const io::FileInfo info, co_await look_at(run.tools(), route.source.path));
   const std::string_view name = name_of(route.source.path);
@@ -70,7 +84,7 @@ rt::Task<void> add_put(TransferRun& run, const Route& route, const Tree& how) {
   }
   Single single{.source = route.source, .size_bytes = info.size_bytes};
   single.target.object = object_target(route, name);
-  co_return co_await run.crew().add(transfer::single_job(single, how));
+  co_return co_await add_single(run, single, how);
 }
 
 // The object is not there: perhaps the beginning of others was meant. Always an error.
@@ -115,8 +129,12 @@ rt::Task<void> add_get(Session& session, TransferRun& run, const Route& route, c
   if (is_folder) {
     LEAT_CO_TRY(const std::string file, transfer::file_name_of(name));
     single.target.path = transfer::join(route.target.path, file);
+  } else if (route.target.path.ends_with(transfer::kPartSuffix)) {
+    co_return fail(Errc::bad_request,
+                   fmt::format("{}: files that are still arriving are called so; give another name",
+                               route.target.path));
   }
-  co_return co_await run.crew().add(transfer::single_job(single, how));
+  co_return co_await add_single(run, single, how);
 }
 
 rt::Task<void> add_copy(Session& session, TransferRun& run, const Route& route, const Tree& how) {
@@ -135,7 +153,7 @@ rt::Task<void> add_copy(Session& session, TransferRun& run, const Route& route, 
     co_return fail(Errc::bad_request, fmt::format("{} and {} are the same", route.source.text(),
                                                   single.target.text()));
   }
-  co_return co_await run.crew().add(transfer::single_job(single, how));
+  co_return co_await add_single(run, single, how);
 }
 
 // stdin, read on a pool thread.
@@ -194,7 +212,29 @@ Result<Tree> tree_of(Session& session, TransferRun& run) {
   tree.skipped = [&run](const transfer::Entry& entry) {
     run.skipped(entry.name, entry.size_bytes);
   };
+  const bool has_several_sources = session.words().size() > 2;
+  if (has_several_sources) {
+    tree.claim = [&run](const std::string& target) { return run.claim(target); };
+  }
   return tree;
+}
+
+rt::Task<void> check_targets(Session& session, const std::vector<Location>& sources,
+                             const Location& target) {
+  if (sources.size() < 2) co_return Status{};
+  std::map<std::string, const Location*, std::less<>> taken;
+  for (const Location& source : sources) {
+    LEAT_CO_TRY(const bool goes_as_tree, co_await is_tree(session, source));
+    if (goes_as_tree) continue;
+    const std::string name(name_of(source.is_file() ? source.path : source.object.key));
+    const auto [other, is_new] = taken.emplace(name, &source);
+    if (is_new) continue;
+    co_return fail(
+        Errc::bad_request,
+        fmt::format("{} and {} would both become {}; nothing was done", other->second->text(),
+                    source.text(), transfer::join(target.text(), name)));
+  }
+  co_return Status{};
 }
 
 rt::Task<void> add_route(Session& session, TransferRun& run, const Route& route, const Tree& how) {

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <string_view>
+#include <vector>
 
 #include "leat/transfer_run.h"
 
@@ -39,6 +40,12 @@ struct Route {
   transfer::Location target{};
   bool is_shared = false;  // the target is a folder for several sources
 };
+
+// Refuses sources that would become the same object or file below a target that they share: the
+// last one would win, and a move would lose the others.
+// Errors: bad_request. Lifetime: all arguments outlive the task.
+rt::Task<void> check_targets(Session& session, const std::vector<transfer::Location>& sources,
+                             const transfer::Location& target);
 
 // Adds jobs for one source. Lifetime: all arguments outlive the task.
 // Errors: not_found and bad_request, when source and target make no sense; what listing says.

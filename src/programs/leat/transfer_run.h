@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <unordered_set>
 
 #include "leat/client_session.h"
 #include "leat/progress.h"
@@ -26,6 +27,8 @@ class TransferRun {
   // For transfer::Tree: what became no job.
   void complain(const std::string& name, const Error& error);
   void skipped(const std::string& name, std::uint64_t size_bytes);
+  // True for the first one that asks for this target.
+  bool claim(const std::string& target) { return targets_.insert(target).second; }
 
   // Waits for the jobs, prints the summary. `planned` is how planning them ended.
   rt::Task<Exit> finish(Status planned);
@@ -52,6 +55,7 @@ class TransferRun {
   Instant began_;
   std::optional<transfer::Crew> crew_;
   std::shared_ptr<Display> display_;
+  std::unordered_set<std::string> targets_;  // of several sources: what is taken
   std::optional<Errc> first_error_;
   std::uint64_t failures_shown_ = 0;
   std::uint64_t removed_ = 0;
