@@ -40,7 +40,10 @@ OnInterrupt::OnInterrupt(std::function<void()> call) {
     if (number == kEnd) return;
     std::signal(SIGTERM, SIG_DFL);
     std::signal(SIGINT, SIG_DFL);
-    LEAT_CHECK(pthread_sigmask(SIG_UNBLOCK, &signals, nullptr) == 0);
+    // All but the destructor's own, which may come while `call` runs and must not end the process.
+    sigset_t second = signals;
+    sigdelset(&second, kEnd);
+    LEAT_CHECK(pthread_sigmask(SIG_UNBLOCK, &second, nullptr) == 0);
     call();
   });
 }

@@ -289,8 +289,11 @@ TEST_F(StoreTest, OtherAttributesLeaveTheVersionAndItsBytes) {
     const auto revised = rig_.run(rig_.store().set_attributes(*found, tags));
     ASSERT_TRUE(revised) << revised.error().message();
     EXPECT_EQ(revised->id, put->id);
-    // Found before the change: it is another state of the version now, but the same version.
-    EXPECT_TRUE(rig_.run(rig_.store().set_attributes(*found, tags)));
+    // Found before the change: it is the same version, but another state of it now.
+    EXPECT_EQ(error_of(rig_.run(rig_.store().set_attributes(*found, tags))),
+              Errc::precondition_failed);
+    const auto again = rig_.find(key("k"));
+    EXPECT_TRUE(rig_.run(rig_.store().set_attributes(*again, tags)));
     for (std::size_t i = 0; i < rig_.disk_count(); ++i)
       ASSERT_TRUE(rig_.run(rig_.volume(i).reclaim(0)));
     ASSERT_TRUE(rig_.crash());
