@@ -185,7 +185,8 @@ rt::Task<std::vector<FailedDelete>> delete_objects(S3Client& client, std::string
   }
   for (std::string& key : odd) {
     ObjectName name{bucket, key};
-    const Status gone = co_await delete_object(client, std::move(name));
+    std::string whichever;
+    const Status gone = co_await delete_object(client, std::move(name), std::move(whichever));
     if (!gone) failed.push_back({std::move(key), std::string(gone.error().detail())});
   }
   co_return failed;
