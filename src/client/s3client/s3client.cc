@@ -46,7 +46,7 @@ httpclient::Request S3Client::signed_request(const Request& request) {
 }
 
 void S3Client::note_time(const httpclient::Response& response) {
-  was_answered_ = true;
+  options_.was_answered->store(true, std::memory_order_relaxed);
   const auto text = response.headers().find("Date");
   const auto date = text ? http1::parse_date(*text) : std::nullopt;
   if (date) skew_ = *date - std::chrono::floor<std::chrono::seconds>(clock_.wall_now());
@@ -76,7 +76,8 @@ rt::Task<httpclient::Response> S3Client::attempt(const Request& request, bool& m
   httpclient::Request sent = signed_request(request);
   auto response = co_await http_.send(std::move(sent));
   if (!response) {
-    const bool never_there = !was_answered_ && response.error().code() == Errc::unavailable;
+    const bool never_there = !options_.was_answered->load(std::memory_order_relaxed) &&
+                             response.error().code() == Errc::unavailable;
     may_retry = is_transient(response.error()) && !never_there;
     co_return fail(unreachable(response.error()));
   }

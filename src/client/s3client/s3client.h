@@ -10,6 +10,8 @@
 // Shard: one. Lifetime: stop() has returned before it is destroyed.
 #pragma once
 
+#include <atomic>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -58,6 +60,9 @@ struct ServiceOptions {
   const tls::ClientTls* tls = nullptr;  // for https. Lifetime: outlives the client
   httpclient::Options http{};
   RetryOptions retry{};
+  // That somebody was answered, known to all clients that share these options: a service that was
+  // there is waited for, one that never was is not.
+  std::shared_ptr<std::atomic<bool>> was_answered = std::make_shared<std::atomic<bool>>(false);
 };
 
 class S3Client {
@@ -107,7 +112,6 @@ class S3Client {
   httpclient::Client http_;
   RetryBudget budget_;
   Duration skew_{};
-  bool was_answered_ = false;
 };
 
 }  // namespace leat::s3client
