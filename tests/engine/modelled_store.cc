@@ -223,18 +223,21 @@ rt::Task<record::Version> ModelledStore::call_revise(const Operation& operation)
     LEAT_CO_TRY(const auto kept, index.find_kept(operation.object, id));
     std::optional<record::Version> found = current;
     if (kept) found = kept->version;
-    if (!found) co_return fail(Errc::precondition_failed);
+    const bool is_small = data.size() <= world_.options().small_max_bytes;
+    if (!found && !is_small) co_return fail(Errc::precondition_failed);
     volume::NewVersion fresh{
         .object = operation.object, .version = stored(operation.version), .data = {}};
-    fresh.version.sequence = found->sequence;
-    if (data.size() <= world_.options().small_max_bytes) {
+    // What is not there any more is asked for all the same: the answer keeps its place in the
+    // order.
+    if (found) fresh.version.sequence = found->sequence;
+    if (is_small) {
       fresh.data = record::sum_blocks({as_bytes(data)});
     } else {
       fresh.version.place = found->place;
     }
     auto revised = co_await world_.volume().revise(fresh);
     const bool is_overtaken = !revised && revised.error().code() == Errc::precondition_failed &&
-                              found->id == id && found->sequence != tried;
+                              found && found->id == id && found->sequence != tried;
     if (!is_overtaken) co_return revised;
     tried = found->sequence;
   }
