@@ -613,7 +613,8 @@ def test_a_terminal_gets_a_bar(cli, bucket, tmp_path):
     os.close(master)
     assert process.wait(WAIT_SECONDS) == 0
     text = seen.decode()
-    assert "█" in text and "MiB/s" in text and "ETA" in text
+    # How far the bar is when it is drawn is the machine's business; progress_test.cc has its forms.
+    assert ("█" in text or "░" in text) and "of 64.0 MiB" in text
     assert text.rstrip().split("\x1b[K")[-1].startswith("1 files, 64.0 MiB in ")
 
 
