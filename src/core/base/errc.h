@@ -19,6 +19,8 @@ namespace leat {
   X(method_not_allowed, 405, "MethodNotAllowed", EPERM, false)            \
   X(timeout, 408, "RequestTimeout", ETIMEDOUT, true)                      \
   X(conflict, 409, "OperationAborted", EEXIST, true)                      \
+  X(lease_lost, 409, "OperationAborted", ESTALE, false)                   \
+  X(compacted, 410, "InvalidRequest", ESTALE, false)                      \
   X(length_required, 411, "MissingContentLength", EINVAL, false)          \
   X(precondition_failed, 412, "PreconditionFailed", EEXIST, false)        \
   X(too_large, 413, "EntityTooLarge", EFBIG, false)                       \
@@ -30,6 +32,7 @@ namespace leat {
   X(internal, 500, "InternalError", EIO, false)                           \
   X(not_implemented, 501, "NotImplemented", ENOSYS, false)                \
   X(unavailable, 503, "ServiceUnavailable", EAGAIN, true)                 \
+  X(outcome_unknown, 503, "ServiceUnavailable", EIO, false)               \
   X(busy, 503, "SlowDown", EAGAIN, true)                                  \
   X(version_not_supported, 505, "NotImplemented", EPROTONOSUPPORT, false) \
   X(no_space, 507, "InsufficientStorage", ENOSPC, true)                   \

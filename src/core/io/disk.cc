@@ -34,6 +34,35 @@ Status Disk::make_durable_directories(const std::string& path) {
   return {};
 }
 
+Result<std::vector<FolderEntry>> Disk::look(const std::string& path) {
+  LEAT_TRY(auto names, list(path));
+  std::vector<FolderEntry> entries;
+  for (std::string& name : names) {
+    auto found = info(path + "/" + name);
+    if (!found && found.error().code() == Errc::not_found) continue;
+    if (!found) return fail(std::move(found).error());
+    const EntryKind kind = found->is_directory ? EntryKind::folder : EntryKind::file;
+    entries.push_back({.name = std::move(name), .kind = kind, .info = *found});
+  }
+  return entries;
+}
+
+Result<FileRead> Disk::read_file(const std::string& path, std::uint64_t offset,
+                                 MutableBytes target) {
+  LEAT_TRY(const auto file, open(path, OpenMode::read));
+  FileRead read;
+  LEAT_TRY(read.count, file->read_at(offset, target));
+  LEAT_TRY(read.info, file->info());
+  if (read.info.is_directory) return fail(Errc::not_found, path + " is no file");
+  return read;
+}
+
+Error failed_sync(int posix_errno, std::string_view what) {
+  Error error = Error::from_errno(posix_errno, what);
+  if (error.code() != Errc::busy) return error;
+  return Error(Errc::io, std::string(error.detail()));
+}
+
 Result<std::string> read_text(Disk& disk, const std::string& path) {
   LEAT_TRY(const auto file, disk.open(path, OpenMode::read));
   LEAT_TRY(const FileInfo info, file->info());

@@ -30,6 +30,21 @@ struct FileInfo {
   bool is_directory = false;
 };
 
+enum class EntryKind : std::uint8_t { file, folder, link, other };
+
+// One name in a folder, as it stands there: a link is a link, wherever it leads.
+struct FolderEntry {
+  std::string name{};
+  EntryKind kind = EntryKind::other;
+  FileInfo info{};
+};
+
+// Bytes of a file, and which version of it they are: what info() says after they were read.
+struct FileRead {
+  std::size_t count = 0;
+  FileInfo info{};
+};
+
 struct DiskSpace {
   std::uint64_t total_bytes = 0;
   std::uint64_t available_bytes = 0;
@@ -57,6 +72,7 @@ class File {
   // Writes some of `source`, at least one byte; write_all_at() goes on until all is written.
   virtual Result<std::size_t> write_at(std::uint64_t offset, Bytes source) = 0;
 
+  // Errors: never busy, which would say that it was not tried (failed_sync).
   virtual Status sync_data() = 0;
   virtual Status truncate(std::uint64_t size_bytes) = 0;
   virtual Result<FileInfo> info() const = 0;
@@ -109,9 +125,25 @@ class Disk {
 
   // Names in a folder, sorted, without "." and "..".
   virtual Result<std::vector<std::string>> list(const std::string& path) = 0;
+
+  // The same with what each of them is; links are not followed, and not told apart by disks that
+  // have none. Who was removed meanwhile is not among them.
+  virtual Result<std::vector<FolderEntry>> look(const std::string& path);
+
+  // Opens a file, reads up to target.size() bytes of it, closes it: for many small ones.
+  // Errors: as open(); not_found, for what is no file.
+  virtual Result<FileRead> read_file(const std::string& path, std::uint64_t offset,
+                                     MutableBytes target);
+
+  // Errors: busy, when it was not tried since descriptors or memory are short: nothing is lost
+  // then.
   virtual Status sync_directory(const std::string& path) = 0;
   virtual Result<DiskSpace> space(const std::string& path) = 0;
 };
+
+// What a sync that was tried came to. The kernel tells of it once, so it is never taken for one
+// that was not tried: what would be busy is io.
+Error failed_sync(int posix_errno, std::string_view what);
 
 // All bytes of a small file. Errors: those of open() and read_at().
 Result<std::string> read_text(Disk& disk, const std::string& path);
@@ -119,6 +151,10 @@ Result<std::string> read_text(Disk& disk, const std::string& path);
 // Puts a small file in the place of the one that is there: written beside it, synced and renamed,
 // so that a crash leaves the old text or the new one. The caller syncs the directory.
 Status replace_text(Disk& disk, const std::string& path, std::string_view text);
+
+// A file that somebody else opened and passed to this process. `name` is for messages.
+// Errors: bad_request, when it is no regular file; io.
+Result<std::unique_ptr<File>> adopt_file(Descriptor fd, std::string name);
 
 // The kernel's file systems. Safe to share between threads.
 class PosixDisk final : public Disk {
@@ -136,6 +172,9 @@ class PosixDisk final : public Disk {
   Status remove(const std::string& path) override;
   Status make_directories(const std::string& path) override;
   Result<std::vector<std::string>> list(const std::string& path) override;
+  Result<std::vector<FolderEntry>> look(const std::string& path) override;
+  Result<FileRead> read_file(const std::string& path, std::uint64_t offset,
+                             MutableBytes target) override;
   Status sync_directory(const std::string& path) override;
   Result<DiskSpace> space(const std::string& path) override;
 

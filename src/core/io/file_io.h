@@ -23,7 +23,15 @@ class FileIo {
   // Writes all of `source`.
   virtual rt::Task<void> write_at(File& file, std::uint64_t offset, Bytes source) = 0;
 
+  // Errors: busy, when it was not tried; any other is final for the disk (io/disk.h).
   virtual rt::Task<void> sync_data(File& file) = 0;
+
+  // One behind the other; `synced` is what sync_data() would say. What can be done in one go is:
+  // each time a thread is woken it may be late. Errors: those of write_at(); `synced` is then an
+  // error only if a sync was made beside the write and failed. Lifetime: `synced` outlives the
+  // task.
+  virtual rt::Task<void> write_and_sync(File& file, std::uint64_t offset, Bytes source,
+                                        Status& synced);
 };
 
 class InlineIo final : public FileIo {

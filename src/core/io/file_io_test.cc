@@ -75,6 +75,30 @@ TEST_P(FileIoTest, RandomReadsAndWritesGiveWhatAStringWouldGive) {
   EXPECT_TRUE(folder.read("f") == model);
 }
 
+TEST_P(FileIoTest, AWriteAndItsSyncMayBeOneCall) {
+  SeededRng rng(12);
+  auto file = open(OpenMode::create_new);
+  std::string model;
+  for (const std::size_t size : {1UL, 4096UL, 0UL, 70'000UL, 3'000'000UL}) {
+    std::string bytes(size, '?');
+    rng.fill(std::as_writable_bytes(std::span(bytes)));
+    Status synced = fail(Errc::internal);
+    const Bytes source = as_bytes(bytes);
+    ASSERT_TRUE(run_task(shard, io->write_and_sync(*file, model.size(), source, synced)));
+    EXPECT_TRUE(synced);
+    model += bytes;
+  }
+  EXPECT_TRUE(folder.read("f") == model);
+}
+
+TEST_P(FileIoTest, AWriteThatFailsIsNotTakenForASync) {
+  folder.write("f", "text");
+  auto file = open(OpenMode::read);
+  Status synced;
+  EXPECT_FALSE(run_task(shard, io->write_and_sync(*file, 0, as_bytes("x"), synced)));
+  EXPECT_EQ(folder.read("f"), "text");
+}
+
 TEST_P(FileIoTest, ErrorsOfTheKernelAreErrors) {
   folder.write("f", "text");
   auto file = open(OpenMode::read);
@@ -125,6 +149,31 @@ TEST_P(FileIoTest, UncachedReadsOfAlignedPiecesGiveTheSameBytes) {
   auto buffer = std::make_unique<Aligned>();
   EXPECT_EQ(run_task(shard, io->read_at(**file, 4096, buffer->bytes)).value(), text.size() - 4096);
   EXPECT_EQ(as_text(Bytes(buffer->bytes).first(text.size() - 4096)), text.substr(4096));
+}
+
+TEST(UringIo, AFailedSyncIsToldWhateverBecameOfTheWrite) {
+  const LinkedOutcome both =
+      judge_linked({.write = -EFBIG, .sync = -EIO, .wanted_bytes = 10, .was_split = true});
+  EXPECT_FALSE(both.written);
+  ASSERT_FALSE(both.synced);
+  EXPECT_EQ(both.synced.error().code(), Errc::io);
+
+  const LinkedOutcome sync_only = judge_linked({.write = 10, .sync = -ENOMEM, .wanted_bytes = 10});
+  EXPECT_TRUE(sync_only.written);
+  EXPECT_EQ(sync_only.synced.error().code(), Errc::io) << "busy would say that it was not tried";
+  EXPECT_TRUE(sync_only.is_through);
+
+  const LinkedOutcome write_only =
+      judge_linked({.write = -ENOSPC, .sync = -ECANCELED, .wanted_bytes = 10});
+  EXPECT_EQ(write_only.written.error().code(), Errc::no_space);
+  EXPECT_TRUE(write_only.synced);
+}
+
+TEST(UringIo, AWriteThatWasShortOrLostItsLinkIsNotThrough) {
+  EXPECT_TRUE(judge_linked({.write = 10, .sync = 0, .wanted_bytes = 10}).is_through);
+  EXPECT_FALSE(judge_linked({.write = 4, .sync = -ECANCELED, .wanted_bytes = 10}).is_through);
+  EXPECT_FALSE(
+      judge_linked({.write = 10, .sync = 0, .wanted_bytes = 10, .was_split = true}).is_through);
 }
 
 TEST(UringIo, LeavesNothingOpenWhenItEnds) {

@@ -14,4 +14,14 @@ rt::Task<void> PoolIo::sync_data(File& file) {
   return pool_.run<void>([&file] { return file.sync_data(); });
 }
 
+rt::Task<void> PoolIo::write_and_sync(File& file, std::uint64_t offset, Bytes source,
+                                      Status& synced) {
+  synced = Status{};
+  return pool_.run<void>([&file, offset, source, &synced]() -> Status {
+    LEAT_DO(file.write_all_at(offset, source));
+    synced = file.sync_data();
+    return {};
+  });
+}
+
 }  // namespace leat::io

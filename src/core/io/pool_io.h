@@ -18,6 +18,8 @@ class PoolIo final : public FileIo {
                                 MutableBytes target) override;
   rt::Task<void> write_at(File& file, std::uint64_t offset, Bytes source) override;
   rt::Task<void> sync_data(File& file) override;
+  rt::Task<void> write_and_sync(File& file, std::uint64_t offset, Bytes source,
+                                Status& synced) override;
 
  private:
   rt::BlockingPool& pool_;

@@ -39,6 +39,43 @@ FileInfo to_info(const struct stat& s) {
           .is_directory = S_ISDIR(s.st_mode)};
 }
 
+EntryKind kind_of(const struct stat& s) {
+  if (S_ISREG(s.st_mode)) return EntryKind::file;
+  if (S_ISDIR(s.st_mode)) return EntryKind::folder;
+  return S_ISLNK(s.st_mode) ? EntryKind::link : EntryKind::other;
+}
+
+// Reads until the target is full or the file ends.
+Result<std::size_t> read_fully(int fd, std::uint64_t offset, MutableBytes target,
+                               const std::string& path) {
+  std::size_t done = 0;
+  while (done < target.size()) {
+    const ssize_t n =
+        ::pread(fd, target.data() + done, target.size() - done, static_cast<off_t>(offset + done));
+    if (n == 0) break;
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return fail(os_error("read", path));
+    done += static_cast<std::size_t>(n);
+  }
+  return done;
+}
+
+// Calls `visit` with each name but "." and "..", and a descriptor of the folder.
+template <class Visit>
+Status for_each_name(Descriptor fd, const std::string& path, Visit visit) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::fdopendir(fd.get()), ::closedir);
+  if (folder == nullptr) return fail(os_error("list", path));
+  (void)fd.release();  // closedir closes it
+  errno = 0;
+  while (const dirent* entry = ::readdir(folder.get())) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") LEAT_DO(visit(name, ::dirfd(folder.get())));
+    errno = 0;
+  }
+  if (errno != 0) return fail(os_error("list", path));
+  return {};
+}
+
 // The part of a path after its last slash.
 const char* last_name(const std::string& path) {
   const std::size_t slash = path.rfind('/');
@@ -86,16 +123,7 @@ class PosixFile final : public File {
   PosixFile(Descriptor fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
 
   Result<std::size_t> read_at(std::uint64_t offset, MutableBytes target) const override {
-    std::size_t done = 0;
-    while (done < target.size()) {
-      const ssize_t n = ::pread(fd_.get(), target.data() + done, target.size() - done,
-                                static_cast<off_t>(offset + done));
-      if (n == 0) break;
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) return fail(os_error("read", path_));
-      done += static_cast<std::size_t>(n);
-    }
-    return done;
+    return read_fully(fd_.get(), offset, target, path_);
   }
 
   Result<std::size_t> write_at(std::uint64_t offset, Bytes source) override {
@@ -108,7 +136,7 @@ class PosixFile final : public File {
   }
 
   Status sync_data() override {
-    if (::fdatasync(fd_.get()) != 0) return fail(os_error("fdatasync", path_));
+    if (::fdatasync(fd_.get()) != 0) return fail(failed_sync(errno, "fdatasync " + path_));
     return {};
   }
 
@@ -190,6 +218,13 @@ class PosixFile final : public File {
 
 Descriptor::~Descriptor() {
   if (fd_ >= 0) ::close(fd_);
+}
+
+Result<std::unique_ptr<File>> adopt_file(Descriptor fd, std::string name) {
+  struct stat s{};
+  if (::fstat(fd.get(), &s) != 0) return fail(os_error("stat", name));
+  if (!S_ISREG(s.st_mode)) return fail(Errc::bad_request, name + " is no regular file");
+  return std::make_unique<PosixFile>(std::move(fd), std::move(name));
 }
 
 Result<PosixDisk> PosixDisk::below(const std::string& root) {
@@ -276,23 +311,49 @@ Status PosixDisk::make_directories(const std::string& path) {
 
 Result<std::vector<std::string>> PosixDisk::list(const std::string& path) {
   LEAT_TRY(Descriptor fd, open_descriptor(path, O_RDONLY | O_DIRECTORY));
-  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::fdopendir(fd.get()), ::closedir);
-  if (folder == nullptr) return fail(os_error("list", path));
-  (void)fd.release();  // closedir closes it
   std::vector<std::string> names;
-  errno = 0;
-  while (const dirent* entry = ::readdir(folder.get())) {
-    const std::string_view name = entry->d_name;
-    if (name != "." && name != "..") names.emplace_back(name);
-  }
-  if (errno != 0) return fail(os_error("list", path));
+  LEAT_DO(for_each_name(std::move(fd), path, [&](std::string_view name, int) -> Status {
+    names.emplace_back(name);
+    return {};
+  }));
   std::ranges::sort(names);
   return names;
 }
 
+Result<std::vector<FolderEntry>> PosixDisk::look(const std::string& path) {
+  LEAT_TRY(Descriptor fd, open_descriptor(path, O_RDONLY | O_DIRECTORY));
+  std::vector<FolderEntry> entries;
+  LEAT_DO(for_each_name(std::move(fd), path, [&](std::string_view name, int folder) -> Status {
+    std::string text(name);
+    struct stat s{};
+    if (::fstatat(folder, text.c_str(), &s, AT_SYMLINK_NOFOLLOW) != 0) {
+      if (errno == ENOENT) return {};
+      return fail(os_error("stat", fmt::format("{}/{}", path, name)));
+    }
+    entries.push_back({.name = std::move(text), .kind = kind_of(s), .info = to_info(s)});
+    return {};
+  }));
+  std::ranges::sort(entries, {}, &FolderEntry::name);
+  return entries;
+}
+
+Result<FileRead> PosixDisk::read_file(const std::string& path, std::uint64_t offset,
+                                      MutableBytes target) {
+  LEAT_TRY(const Descriptor fd, open_descriptor(path, O_RDONLY | O_NONBLOCK | O_NOCTTY));
+  FileRead read;
+  struct stat s{};
+  // A pipe has nothing to read at a place: it fails before it is known to be none.
+  auto count = read_fully(fd.get(), offset, target, path);
+  if (::fstat(fd.get(), &s) != 0) return fail(os_error("stat", path));
+  if (!S_ISREG(s.st_mode)) return fail(Errc::not_found, path + " is no file");
+  LEAT_TRY(read.count, std::move(count));
+  read.info = to_info(s);
+  return read;
+}
+
 Status PosixDisk::sync_directory(const std::string& path) {
   LEAT_TRY(const Descriptor fd, open_descriptor(path, O_RDONLY | O_DIRECTORY));
-  if (::fsync(fd.get()) != 0) return fail(os_error("fsync", path));
+  if (::fsync(fd.get()) != 0) return fail(failed_sync(errno, "fsync " + path));
   return {};
 }
 

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <optional>
@@ -51,6 +52,35 @@ TEST_P(PosixDiskTest, AFileTakesTheTimeItIsGiven) {
   const WallTime then(std::chrono::seconds(1'000'000'000) + std::chrono::nanoseconds(5));
   ASSERT_TRUE(file->set_modified(then));
   EXPECT_EQ(disk->info(at("f"))->modified, then);
+}
+
+TEST_P(PosixDiskTest, LookTellsFilesFoldersLinksAndTheRestApart) {
+  ASSERT_TRUE(open("b", OpenMode::create).value()->write_all_at(0, as_bytes("four")));
+  ASSERT_TRUE(disk->make_directories(at("a")));
+  ASSERT_EQ(symlink("b", folder.path("c").c_str()), 0);
+  ASSERT_EQ(mkfifo(folder.path("d").c_str(), 0600), 0);
+  const auto entries = disk->look(GetParam() ? "." : folder.path()).value();
+  ASSERT_EQ(entries.size(), 4U);
+  EXPECT_EQ(entries[0].name, "a");
+  EXPECT_EQ(entries[0].kind, EntryKind::folder);
+  EXPECT_EQ(entries[1].kind, EntryKind::file);
+  EXPECT_EQ(entries[1].info.size_bytes, 4U);
+  EXPECT_EQ(entries[1].info.changed, disk->info(at("b"))->changed);
+  EXPECT_EQ(entries[2].kind, EntryKind::link);
+  EXPECT_EQ(entries[3].kind, EntryKind::other);
+}
+
+TEST_P(PosixDiskTest, AFileIsReadInOneCallWithWhatItWasThen) {
+  ASSERT_TRUE(open("f", OpenMode::create).value()->write_all_at(0, as_bytes("0123456789")));
+  std::string text(20, '?');
+  const auto read = disk->read_file(at("f"), 4, std::as_writable_bytes(std::span(text))).value();
+  EXPECT_EQ(text.substr(0, read.count), "456789");
+  EXPECT_EQ(read.info.size_bytes, 10U);
+  ASSERT_EQ(mkfifo(folder.path("pipe").c_str(), 0600), 0);
+  for (const std::string name : {"pipe", "missing", "."}) {
+    const auto none = disk->read_file(at(name), 0, std::as_writable_bytes(std::span(text)));
+    EXPECT_EQ(none.error().code(), Errc::not_found) << name;
+  }
 }
 
 TEST_P(PosixDiskTest, ModesMakeAndFindFilesAsTheySay) {

@@ -14,6 +14,22 @@
 
 namespace leat::io {
 
+// What the kernel answers to a write and the sync linked to it: a result, or an errno below zero.
+struct LinkedAnswers {
+  int write = 0;
+  int sync = 0;  // -ECANCELED when it was not begun
+  std::size_t wanted_bytes = 0;
+  bool was_split = false;  // the link may be lost: the sync may have run beside the write
+};
+
+struct LinkedOutcome {
+  Status written{};
+  Status synced{};          // an error only if a sync was made and failed, also when the write did
+  bool is_through = false;  // else the rest has to be written, and all of it synced again
+};
+
+LinkedOutcome judge_linked(const LinkedAnswers& answers);
+
 class UringIo final : public FileIo {
  public:
   static constexpr std::uint32_t kDepth = 256;
@@ -27,6 +43,8 @@ class UringIo final : public FileIo {
                                 MutableBytes target) override;
   rt::Task<void> write_at(File& file, std::uint64_t offset, Bytes source) override;
   rt::Task<void> sync_data(File& file) override;
+  rt::Task<void> write_and_sync(File& file, std::uint64_t offset, Bytes source,
+                                Status& synced) override;
 
  private:
   class Ring;

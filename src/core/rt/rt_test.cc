@@ -12,6 +12,7 @@
 
 #include "rt/blocking_pool.h"
 #include "rt/gate.h"
+#include "rt/monitor.h"
 #include "rt/queue.h"
 #include "rt/runtime.h"
 #include "rt/shard.h"
@@ -263,6 +264,18 @@ TEST(BlockingPool, RefusesWhenItsQueueIsFull) {
   // came.
   EXPECT_GE(refused, 5);
   EXPECT_LE(refused, 6);
+}
+
+// Sanitizers see it if with() touches what is gone.
+TEST(Monitor, WhoIsWokenMayDestroyIt) {
+  for (int round = 0; round < 200; ++round) {
+    auto monitor = std::make_unique<Monitor<bool>>(false);
+    std::thread other(
+        [&shared = *monitor] { shared.with([](bool& is_set) { return is_set = true; }); });
+    monitor->wait([](bool is_set) { return is_set; }, [](bool) {});
+    monitor.reset();
+    other.join();
+  }
 }
 
 }  // namespace

@@ -174,7 +174,9 @@ Status SimDisk::sync(InodeId id, const std::string& path) {
   const Result<Verdict> verdict = enter(DiskCall::sync, path);
   verdict ? state_.sync(id) : state_.lose_pending(id);
   log({.call = DiskCall::sync, .path = path, .failed = !verdict, .inode = id});
-  return verdict ? Status{} : Status(fail(verdict.error().clone()));
+  if (verdict) return {};
+  if (verdict.error().code() != Errc::busy) return fail(verdict.error().clone());
+  return fail(io::failed_sync(EIO, path));
 }
 
 Status SimDisk::truncate(InodeId id, const std::string& path, std::uint64_t size_bytes) {

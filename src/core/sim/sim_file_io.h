@@ -27,7 +27,12 @@ class SimFileIo final : public io::FileIo {
   rt::Task<void> write_at(io::File& file, std::uint64_t offset, Bytes source) override;
   rt::Task<void> sync_data(io::File& file) override;
 
+  // The next calls answer busy and never reach the disk, as when a pool is full.
+  void refuse_writes(std::size_t count) { refused_writes_ = count; }
+  void refuse_syncs(std::size_t count) { refused_syncs_ = count; }
+
  private:
+  static Status refuse(std::size_t& left);
   // Waits for what the call takes.
   rt::Task<void> take(Duration base);
   // Waits for what the disk's faults added to it.
@@ -37,6 +42,8 @@ class SimFileIo final : public io::FileIo {
   SimDisk& disk_;
   io::SeededRng rng_;
   FileIoOptions options_;
+  std::size_t refused_writes_ = 0;
+  std::size_t refused_syncs_ = 0;
 };
 
 }  // namespace leat::sim
