@@ -81,6 +81,17 @@ struct Version {
   bool operator==(const Version&) const = default;
 };
 
+// Bytes in the files of a version behind the object's own: what Leat worked out from them while
+// they came in, such as the index of a shard. They live and go with the version.
+inline std::uint64_t appendix_bytes(const Version& version) {
+  const auto* files = std::get_if<std::vector<FileExtent>>(&version.place);
+  if (files == nullptr) return 0;
+  std::uint64_t all = 0;
+  for (const FileExtent& extent : *files)
+    all += extent.size_bytes;
+  return all > version.size_bytes ? all - version.size_bytes : 0;
+}
+
 // How durable a write is when it is answered.
 enum class Durability : std::uint8_t {
   sync = 0,     // on the disk

@@ -57,6 +57,7 @@ namespace leat::s3error {
   X(no_such_cors_configuration, 404, "NoSuchCORSConfiguration")                     \
   X(no_such_key, 404, "NoSuchKey")                                                  \
   X(no_such_lifecycle_configuration, 404, "NoSuchLifecycleConfiguration")           \
+  X(no_such_public_access_block, 404, "NoSuchPublicAccessBlockConfiguration")       \
   X(no_such_tag_set, 404, "NoSuchTagSet")                                           \
   X(no_such_upload, 404, "NoSuchUpload")                                            \
   X(no_such_version, 404, "NoSuchVersion")                                          \

@@ -32,4 +32,13 @@ CodePoint first_code_point(std::string_view text) {
   return {.value = value, .size = size};
 }
 
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t size = first_code_point(text).size;
+    if (size == 0) return false;
+    text.remove_prefix(size);
+  }
+  return true;
+}
+
 }  // namespace leat::xml

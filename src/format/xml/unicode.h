@@ -16,6 +16,9 @@ struct CodePoint {
 // The code point that `text` starts with.
 CodePoint first_code_point(std::string_view text);
 
+// Whether all of it is code points.
+bool is_utf8(std::string_view text);
+
 // What a document of XML 1.0 may contain: no control characters but tab, LF and CR, no surrogates,
 // not U+FFFE and U+FFFF.
 constexpr bool is_xml_char(std::uint32_t value) {
