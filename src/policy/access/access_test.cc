@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <set>
@@ -99,6 +100,29 @@ TEST(BucketPolicy, ObjectsAreNotTheBucketAndTheOtherWayRound) {
   EXPECT_EQ(bucket.decide({.action = Action::list_bucket}), Verdict::allowed);
   EXPECT_EQ(bucket.decide({.action = Action::get_object, .key = "a"}), Verdict::silent);
   EXPECT_TRUE(bucket.is_public());
+}
+
+TEST(BucketPolicy, OnlySmallNetworksKeepThePublicOut) {
+  const auto is_public = [](std::string_view condition) {
+    const std::string more = fmt::format(R"(,"Condition":{{{}}})", condition);
+    return parsed(policy(statement("Allow", "\"*\"", R"("s3:*")", kAll, more))).is_public();
+  };
+  const auto from = [&](std::string_view networks) {
+    return is_public(fmt::format(R"("IpAddress":{{"aws:SourceIp":[{}]}})", networks));
+  };
+  EXPECT_FALSE(from(R"("10.0.0.0/8")"));
+  EXPECT_FALSE(from(R"("10.1.2.3","2001:db8::/32")"));
+  EXPECT_TRUE(from(R"("0.0.0.0/0")"));
+  EXPECT_TRUE(from(R"("10.0.0.0/8","128.0.0.0/7")")) << "one that is wide is enough";
+  EXPECT_TRUE(from(R"("2001:d00::/31")"));
+  EXPECT_TRUE(from(R"("::/32")")) << "it has all of IPv4";
+  EXPECT_TRUE(from(R"("::ffff:0:0/96")"));
+  EXPECT_FALSE(from(R"("::ffff:10.0.0.0/104")"));
+  EXPECT_TRUE(is_public(R"("Bool":{"aws:SecureTransport":"true"})"));
+  EXPECT_TRUE(is_public(R"("StringLike":{"s3:prefix":"a*"})"));
+  EXPECT_TRUE(is_public(R"("NotIpAddress":{"aws:SourceIp":"10.0.0.0/8"})"));
+  EXPECT_FALSE(is_public(R"("Bool":{"aws:SecureTransport":"true"},)"
+                         R"("IpAddress":{"aws:SourceIp":"10.0.0.0/8"})"));
 }
 
 TEST(BucketPolicy, ConditionsOnTheConnection) {

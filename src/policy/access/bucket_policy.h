@@ -85,7 +85,8 @@ class BucketPolicy {
   static s3error::S3Result<BucketPolicy> parse(std::string_view text, std::string_view bucket);
 
   Verdict decide(const Question& question) const;
-  // Whether a statement allows something to everybody, from everywhere.
+  // Whether a statement allows something to everybody. Of its conditions only IpAddress makes it
+  // less than public, and only with networks of /8 (IPv6: /32) or smaller.
   bool is_public() const;
   const std::vector<Statement>& statements() const { return statements_; }
 

@@ -64,6 +64,25 @@ bool is_about(const Statement& statement, const Question& question) {
          });
 }
 
+// A network that is wider names no particular place: as AWS has it, /8 of IPv4 and /32 of IPv6.
+constexpr unsigned kNarrowBits = 32;
+constexpr unsigned kNarrowMappedBits = 96 + 8;
+
+bool is_narrow(const Network& network) {
+  // A range of IPv6 may have all of IPv4 in it: ::/32 has ::ffff:0:0/96.
+  std::array<std::uint8_t, 16> mapped{};
+  mapped[10] = mapped[11] = 0xff;
+  const Network ahead{.address = network.address, .bits = std::min(network.bits, 96U)};
+  return network.bits >= (ahead.contains(mapped) ? kNarrowMappedBits : kNarrowBits);
+}
+
+// Whether it leaves only requests from a few networks. Everything else that a condition can ask
+// for, anybody can have: an encrypted connection, a prefix, an address outside of some networks.
+bool keeps_public_out(const Condition& condition) {
+  return condition.test == Test::in_network && !condition.is_negated &&
+         std::ranges::all_of(condition.networks, is_narrow);
+}
+
 }  // namespace
 
 bool Network::contains(const std::array<std::uint8_t, 16>& other) const {
@@ -96,7 +115,8 @@ Verdict BucketPolicy::decide(const Question& question) const {
 
 bool BucketPolicy::is_public() const {
   return std::ranges::any_of(statements_, [](const Statement& one) {
-    return one.allows && one.is_for_everybody && one.conditions.empty();
+    return one.allows && one.is_for_everybody &&
+           std::ranges::none_of(one.conditions, keeps_public_out);
   });
 }
 
