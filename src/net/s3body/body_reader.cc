@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/encoding.h"
+#include "hash/crc64nvme.h"
 #include "http1/grammar.h"
 
 namespace leat::s3body {
@@ -42,6 +43,8 @@ BodyReader::BodyReader(UploadPlan plan, std::optional<sigv4::ChunkChain> chain)
     decoder_.emplace(std::move(framing), std::move(chain));
   }
   if (plan_.payload.kind == PayloadKind::hashed) sha256_.emplace();
+  if (plan_.makes_md5 || plan_.content_md5) md5_.emplace();
+  if (!plan_.makes_md5) crc64nvme_ = 0;
 }
 
 S3Result<BodyReader::Step> BodyReader::step(Bytes input) {
@@ -53,7 +56,8 @@ S3Result<BodyReader::Step> BodyReader::step(Bytes input) {
   if (plan_.size && size_ > *plan_.size)
     return refuse(S3Code::incomplete_body, "The body is longer than announced.");
   if (sha256_) sha256_->update(step.payload);
-  md5_.update(step.payload);
+  if (md5_) md5_->update(step.payload);
+  if (crc64nvme_) crc64nvme_ = hash::crc64nvme(step.payload, *crc64nvme_);
   checksum_.update(step.payload);
   return step;
 }
@@ -68,9 +72,11 @@ S3Result<BodyDigests> BodyReader::finish() {
   LEAT_DO(take_trailers());
   LEAT_DO(check_content_sha256());
 
-  const BodyDigests digests{.size = size_, .md5 = md5_.finish(), .checksum = checksum_.finish()};
-  if (plan_.content_md5 && *plan_.content_md5 != digests.md5)
-    return bad_digest("Content-MD5", to_base64(*plan_.content_md5), to_base64(digests.md5), "");
+  BodyDigests digests{
+      .size = size_, .md5 = {}, .crc64nvme = crc64nvme_, .checksum = checksum_.finish()};
+  if (md5_) digests.md5 = md5_->finish();
+  if (plan_.content_md5 && plan_.content_md5 != digests.md5)
+    return bad_digest("Content-MD5", to_base64(*plan_.content_md5), to_base64(*digests.md5), "");
   if (plan_.expected_checksum && *plan_.expected_checksum != digests.checksum) {
     constexpr std::string_view kHint =
         " The checksum is part of the presigned URL; sign it with "

@@ -21,7 +21,8 @@ namespace leat::s3body {
 
 struct BodyDigests {
   std::uint64_t size;
-  hash::Md5::Value md5;  // the ETag
+  std::optional<hash::Md5::Value> md5;     // if the plan makes one, or the sender gave one
+  std::optional<std::uint64_t> crc64nvme;  // if the plan makes no MD5
   hash::ChecksumValue checksum;
 };
 
@@ -51,7 +52,8 @@ class BodyReader {
   UploadPlan plan_;
   std::optional<ChunkDecoder> decoder_;
   std::optional<hash::Sha256> sha256_;  // if x-amz-content-sha256 has one
-  hash::Md5 md5_;
+  std::optional<hash::Md5> md5_;
+  std::optional<std::uint64_t> crc64nvme_;
   hash::Checksum checksum_;
   std::uint64_t size_ = 0;
 };

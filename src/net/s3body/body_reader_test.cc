@@ -49,7 +49,7 @@ TEST(BodyReader, GivesTheDigestsOfTheObject) {
   const auto plain = Upload().send("hello");
   ASSERT_TRUE(plain);
   EXPECT_EQ(plain->size, 5U);
-  EXPECT_EQ(to_base64(plain->md5), "XUFAKrxLKna5cZ2REBfFkg==");
+  EXPECT_EQ(to_base64(*plain->md5), "XUFAKrxLKna5cZ2REBfFkg==");
   EXPECT_EQ(plain->checksum.base64(), "M3eFcAZSQlc=");
   const auto streamed = stream().send(kUnsignedBody);
   ASSERT_TRUE(streamed) << streamed.error().message;

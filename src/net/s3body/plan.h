@@ -21,6 +21,7 @@ struct UploadPlan {
   // Bytes of the object. Nothing if only the end of a chunked body will tell.
   std::optional<std::uint64_t> size{};
   std::optional<hash::Md5::Value> content_md5{};
+  bool makes_md5 = true;  // without it a CRC64NVME is made, and an MD5 only to check content_md5
   // CRC64NVME, computed and kept, if the client asks for none.
   hash::ChecksumAlgorithm checksum = hash::ChecksumAlgorithm::crc64nvme;
   bool checksum_is_chosen = false;                         // by the client
