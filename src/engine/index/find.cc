@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "codec/codec.h"
 #include "index/index.h"
@@ -76,6 +77,19 @@ Result<std::vector<Trashed>> Index::find_kept(const record::ObjectKey& object) c
   return all;
 }
 
+Result<std::optional<Trashed>> Index::find_newest_kept(const record::ObjectKey& object) const {
+  constexpr record::VersionId kLast(std::numeric_limits<std::uint64_t>::max());
+  const std::string prefix = trash_prefix(object);
+  kv::Cursor cursor = kv_.cursor();
+  for (cursor.seek_back(trash_key(object, kLast));
+       cursor.is_valid() && cursor.key().starts_with(prefix); cursor.previous()) {
+    LEAT_TRY(auto trashed, decode_trashed(cursor.value()));
+    if (trashed.is_kept()) return trashed;
+  }
+  LEAT_DO(cursor.status());
+  return std::nullopt;
+}
+
 Result<std::optional<Trashed>> Index::find_kept(const record::ObjectKey& object,
                                                 record::VersionId version) const {
   LEAT_TRY(const auto bytes, kv_.get(trash_key(object, version)));
@@ -107,12 +121,20 @@ Result<std::vector<record::Part>> Index::find_parts(record::UploadId upload) con
   return parts;
 }
 
-Result<std::vector<record::Upload>> Index::list_uploads(record::BucketId bucket) const {
+Result<std::vector<record::Upload>> Index::list_uploads(const UploadsRequest& request) const {
   std::vector<record::Upload> uploads;
-  const std::string prefix = upload_prefix(bucket);
+  const std::string bucket = upload_prefix(request.bucket);
+  const bool is_within = request.from >= request.prefix;
+  const record::ObjectKey first{.bucket = request.bucket,
+                                .key = is_within ? request.from : request.prefix};
+  const std::string begin = upload_key(first, is_within ? request.behind : record::UploadId());
   kv::Cursor cursor = kv_.cursor();
-  for (cursor.seek(prefix); cursor.is_valid() && cursor.key().starts_with(prefix); cursor.next()) {
+  for (cursor.seek(begin);
+       cursor.is_valid() && cursor.key().starts_with(bucket) && uploads.size() < request.max;
+       cursor.next()) {
+    if (cursor.key() == begin) continue;  // no upload has the number zero
     LEAT_TRY(auto upload, record::decode_upload(cursor.value()));
+    if (!upload.object.key.starts_with(request.prefix)) break;
     uploads.push_back(std::move(upload));
   }
   LEAT_DO(cursor.status());

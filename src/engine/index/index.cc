@@ -158,7 +158,7 @@ void Index::apply_one(const record::PutObject& change, const Before& before, kv:
   }
   if (change.upload.value() != 0) end_upload(change.object, change.upload, before, batch);
   hold(change.version, batch);
-  batch.put(object_key(change.object), record::encode(change.version));
+  put_current(change.object, change.version, batch);
   ++counts.objects;
   counts.bytes += change.version.size_bytes;
 }
@@ -168,7 +168,7 @@ void Index::apply_one(const record::RemoveObject& change, const Before& before, 
   Counts& counts = count(change.object.bucket);
   --counts.objects;
   counts.bytes -= before.current->size_bytes;
-  batch.erase(object_key(change.object));
+  erase_current(change.object, batch);
   retire(change.object, *before.current, change.at_ms, batch);
 }
 
@@ -178,14 +178,14 @@ void Index::apply_one(const record::RestoreObject& change, const Before& before,
   if (before.current) {
     --counts.objects;
     counts.bytes -= before.current->size_bytes;
-    batch.erase(object_key(change.object));
+    erase_current(change.object, batch);
     retire(change.object, *before.current, change.at_ms, batch);
   }
   if (!before.trashed) return;
   erase_trash(change.object, *before.trashed, batch);
   Version version = before.trashed->version;
   version.sequence = sequence_;
-  batch.put(object_key(change.object), record::encode(version));
+  put_current(change.object, version, batch);
   ++counts.objects;
   counts.bytes += version.size_bytes;
 }
@@ -202,7 +202,7 @@ void Index::apply_one(const record::KeepTrashed& change, const Before& before, k
     Counts& counts = count(change.object.bucket);
     --counts.objects;
     counts.bytes -= before.current->size_bytes;
-    batch.erase(object_key(change.object));
+    erase_current(change.object, batch);
     release(*before.current, batch);
   }
   if (before.trashed) {
@@ -258,7 +258,7 @@ void Index::apply_moved(const record::Change& change, const Before& before, kv::
   };
   if (const auto* put = std::get_if<record::PutObject>(&change); put && before.current) {
     Version current = *before.current;
-    if (moved(current, put->version)) batch.put(object_key(put->object), record::encode(current));
+    if (moved(current, put->version)) put_current(put->object, current, batch);
   }
   if (const auto* keep = std::get_if<record::KeepTrashed>(&change); keep && before.trashed) {
     Trashed trashed = *before.trashed;
@@ -314,6 +314,16 @@ void Index::erase_trash(const record::ObjectKey& object, const Trashed& trashed,
   batch.erase(due_key({trashed.until_ms, object, version.id}));
   --counts.trashed_objects;
   counts.trashed_bytes -= version.size_bytes;
+}
+
+void Index::put_current(const record::ObjectKey& object, const Version& version, kv::Batch& batch) {
+  revisions_.begin_change(hash_of(object));
+  batch.put(object_key(object), record::encode(version));
+}
+
+void Index::erase_current(const record::ObjectKey& object, kv::Batch& batch) {
+  revisions_.begin_change(hash_of(object));
+  batch.erase(object_key(object));
 }
 
 void Index::hold(const Version& version, kv::Batch& batch) {

@@ -12,8 +12,8 @@
 // What was replaced or removed is in the trash until its time (Trashed::until_ms), or kept until
 // somebody removes it (kForever). A delete marker is a kept version: it is never current.
 //
-// Thread: finding and listing from any; before(), apply() and the counters from the home of the
-// disk. Calls may wait for the disk, but for find_cached(). Lifetime: the Kv outlives it.
+// Thread: finding and listing from any; before(), apply(), written() and the counters from the home
+// of the disk. Calls may wait for the disk, but for find_cached(). Lifetime: the Kv outlives it.
 #pragma once
 
 #include <functional>
@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "index/keys.h"
+#include "index/revisions.h"
 #include "kv/kv.h"
 #include "record/change.h"
 
@@ -103,6 +104,15 @@ struct HistoryPage {
   std::string next{};  // the name behind the last one; empty at the end
 };
 
+// Uploads that are under way, a page of them.
+struct UploadsRequest {
+  record::BucketId bucket{};
+  std::string prefix{};
+  std::string from{};         // keys from this one on …
+  record::UploadId behind{};  // … and of it only uploads with higher numbers
+  std::size_t max = 1000;
+};
+
 class Index {
  public:
   explicit Index(kv::Kv& kv) : kv_(kv) {}
@@ -117,14 +127,16 @@ class Index {
   Result<std::vector<Trashed>> find_trash(const record::ObjectKey& object) const;
   // What is kept besides the current version, the newest first.
   Result<std::vector<Trashed>> find_kept(const record::ObjectKey& object) const;
-  // One of them.
+  // The newest of them; one of them. These read no others.
+  Result<std::optional<Trashed>> find_newest_kept(const record::ObjectKey& object) const;
   Result<std::optional<Trashed>> find_kept(const record::ObjectKey& object,
                                            record::VersionId version) const;
   Result<std::optional<record::Upload>> find_upload(const record::ObjectKey& object,
                                                     record::UploadId upload) const;
   // By number.
   Result<std::vector<record::Part>> find_parts(record::UploadId upload) const;
-  Result<std::vector<record::Upload>> list_uploads(record::BucketId bucket) const;
+  // By key, then by number.
+  Result<std::vector<record::Upload>> list_uploads(const UploadsRequest& request) const;
   Result<ListPage> list(const ListRequest& request) const;
   // All versions of a key stand in memory at once.
   Result<HistoryPage> list_histories(const HistoryRequest& request) const;
@@ -155,6 +167,10 @@ class Index {
   // Puts counters that changed and `applied` into the batch. The last step of each batch.
   void finish(const Applied& applied, kv::Batch& batch);
   Result<std::optional<Applied>> applied() const;
+  // The batch was written: everybody who looks finds what it changed. Until then nothing that it
+  // changes may be remembered (index/revisions.h).
+  void written() { revisions_.end_changes(); }
+  const Revisions& revisions() const { return revisions_; }
 
   const std::map<record::BucketId, record::Bucket>& buckets() const { return buckets_; }
   // What becomes of a current version that is replaced or removed; nothing if it is gone at once.
@@ -180,6 +196,10 @@ class Index {
 
   void end_upload(const record::ObjectKey& object, record::UploadId upload, const Before& before,
                   kv::Batch& batch);
+  // The current version of an object. Nothing else writes these entries.
+  void put_current(const record::ObjectKey& object, const record::Version& version,
+                   kv::Batch& batch);
+  void erase_current(const record::ObjectKey& object, kv::Batch& batch);
   // The current version goes where retired() says.
   void retire(const record::ObjectKey& object, const record::Version& version, std::int64_t at_ms,
               kv::Batch& batch);
@@ -198,6 +218,7 @@ class Index {
   std::map<record::BucketId, bool> counts_changed_;
   std::map<record::SegmentId, bool> live_changed_;
   record::Sequence sequence_{};  // of the change being applied
+  Revisions revisions_;
 };
 
 // What a version takes in its segment; 0 when it is in files.

@@ -59,6 +59,7 @@ rt::Task<void> ShardStore::remove_bucket(std::string name) {
 rt::Task<record::Bucket> ShardStore::create_bucket_at_desk(std::string name,
                                                            BucketOptions options) {
   LEAT_CO_TRY(const auto held, co_await store_.desk_latch().acquire(std::string(Store::kLatch)));
+  LEAT_CO_DO(co_await undo_half_changed());
   LEAT_CO_DO(co_await undo_half_made());
   if (buckets_->find(name) != nullptr) co_return fail(Errc::conflict, "the bucket is there");
   record::Bucket bucket{.name = std::move(name),
@@ -100,12 +101,37 @@ rt::Task<void> ShardStore::undo_half_made() {
 
 rt::Task<void> ShardStore::change_bucket_at_desk(record::BucketId id, const BucketChange& change) {
   LEAT_CO_TRY(const auto held, co_await store_.desk_latch().acquire(std::string(Store::kLatch)));
+  LEAT_CO_DO(co_await undo_half_changed());
   const record::Bucket* found = buckets_->find(id);
   if (found == nullptr) co_return fail(Errc::not_found, "no such bucket");
   record::Bucket bucket = *found;
   change(bucket);
   if (bucket == *found) co_return Status{};
-  co_return co_await write_bucket(bucket);
+  half_changed_ = *found;
+  const Status written = co_await write_bucket(bucket);
+  if (written) {
+    half_changed_.reset();
+    co_return Status{};
+  }
+  // If this fails too, the next change tries again.
+  static_cast<void>(co_await undo_half_changed());
+  co_return fail(written.error());
+}
+
+// What is written again where nothing had changed does no harm.
+rt::Task<void> ShardStore::undo_half_changed() {
+  if (!half_changed_) co_return Status{};
+  Status undone;
+  const record::Bucket& before = *half_changed_;
+  for (const DoorPtr& door : doors_) {
+    auto written = at_home<void>(
+        door, [&before](volume::Volume& volume) { return volume.put_bucket(before); });
+    // The others are not left as they are because of one that fails.
+    const Status done = co_await std::move(written);
+    if (!done) undone = fail(done.error());
+  }
+  if (undone) half_changed_.reset();
+  co_return undone;
 }
 
 rt::Task<void> ShardStore::write_bucket(const record::Bucket& bucket) {
@@ -120,6 +146,7 @@ rt::Task<void> ShardStore::write_bucket(const record::Bucket& bucket) {
 
 rt::Task<void> ShardStore::remove_bucket_at_desk(std::string name) {
   LEAT_CO_TRY(const auto held, co_await store_.desk_latch().acquire(std::string(Store::kLatch)));
+  LEAT_CO_DO(co_await undo_half_changed());
   LEAT_CO_TRY(const record::Bucket bucket, find_bucket(name));
   for (std::size_t i = 0; i < doors_.size(); ++i) {
     auto asked = at_home<void>(

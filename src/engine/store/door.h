@@ -35,6 +35,10 @@ class Door {
   // Errors: unavailable, when those inside are to break off.
   Status check_patience() const;
 
+  // A version could not be read: its disk is told, without waiting for it. Errors of other kinds
+  // than damage and of the disk say nothing about either.
+  void note_unread(const record::ObjectKey& object, record::VersionId version, const Error& error);
+
   // Returns when everybody has left. Who is still inside at `end` is asked to break off.
   rt::Task<void> close(io::Clock& clock, Instant end);
 
@@ -56,8 +60,17 @@ using DoorPtr = std::shared_ptr<Door>;
 // The verified bytes of a range of a large object, in order.
 class ObjectStream {
  public:
-  ObjectStream(DoorPtr door, rt::Gate::Pass inside, std::unique_ptr<volume::FilesSource> source)
-      : door_(std::move(door)), inside_(std::move(inside)), source_(std::move(source)) {}
+  // What is read, for those who have to say that it could not be.
+  struct Name {
+    record::ObjectKey object{};
+    record::VersionId version{};
+  };
+  ObjectStream(DoorPtr door, rt::Gate::Pass inside, Name name,
+               std::unique_ptr<volume::FilesSource> source)
+      : door_(std::move(door)),
+        inside_(std::move(inside)),
+        name_(std::move(name)),
+        source_(std::move(source)) {}
 
   // Reads the first bytes, for next() to give: what cannot be read is known before anything of the
   // object was handed on. Errors: corrupt, io.
@@ -71,8 +84,11 @@ class ObjectStream {
   std::optional<volume::FilesSource::InFile> in_file() const { return source_->in_file(); }
 
  private:
+  rt::Task<Bytes> read();
+
   DoorPtr door_;
   rt::Gate::Pass inside_;  // of the door
+  const Name name_;
   std::unique_ptr<volume::FilesSource> source_;
   std::optional<Bytes> first_;
 };

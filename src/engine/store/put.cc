@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "store/shard_store.h"
+#include "store/shards.h"
 
 namespace leat::store {
 namespace {
@@ -16,6 +17,19 @@ std::string content_etag(std::uint32_t sums_crc, std::uint64_t size_bytes) {
 }
 
 }  // namespace
+
+bool was_not_written(const Error& error) {
+  switch (error.code()) {
+    // Refused before anything was written, or written and cut off again.
+    case Errc::precondition_failed:
+    case Errc::bad_request:
+    case Errc::not_found:
+    case Errc::no_space:
+    case Errc::busy: return true;
+    // Recovery may yet find the change; if it does not, its files are orphans of the next start.
+    default: return false;
+  }
+}
 
 Put::Put(ShardStore& store, Target target, rt::Gate::Pass inside)
     : store_(store),
@@ -32,6 +46,11 @@ void Put::start_files() {
 
 rt::Task<MutableBytes> Put::next_buffer() {
   LEAT_CO_DO(target_.door->check_patience());
+  LEAT_CO_TRY(handed_out_, co_await next_room());
+  co_return handed_out_;
+}
+
+rt::Task<MutableBytes> Put::next_room() {
   const std::uint64_t small_max = volume().options().small_max_bytes;
   if (!files_ && size_bytes_ >= small_max) {
     LEAT_CO_DO(co_await spill());
@@ -48,6 +67,8 @@ rt::Task<MutableBytes> Put::next_buffer() {
 
 void Put::commit(std::size_t size) {
   size_bytes_ += size;
+  // A part may begin anywhere in an archive: the whole is looked at when it is there.
+  if (target_.upload.value() == 0) scanner_.feed(Bytes(handed_out_).first(size));
   if (files_) {
     files_->commit(std::exchange(carried_, 0) + size);
   } else {
@@ -88,8 +109,16 @@ record::SummedData Put::small_data() const {
 rt::Task<record::Version> Put::finish(PutDetails details) {
   volume::NewVersion fresh{.object = target_.object};
   std::uint32_t sums_crc = 0;
+  const shard::Summary seen = scanner_.finish();
+  if (details.judge) LEAT_CO_DO(details.judge(seen));
+  note_shard(details.attributes, seen);
   if (files_) {
     if (carried_ > 0) files_->commit(std::exchange(carried_, 0));
+    // A small archive is read whole and looked through in less time than its index would take.
+    if (seen.is_shard) {
+      const std::string index = scanner_.take_index();
+      LEAT_CO_DO(co_await files_->append_appendix(as_bytes(index)));
+    }
     LEAT_CO_TRY(fresh.version.place, co_await files_->finish());
     sums_crc = files_->sums_crc();
   } else {
@@ -113,16 +142,7 @@ rt::Task<record::Version> Put::finish(PutDetails details) {
 }
 
 void Put::give_up(const Error& error) {
-  if (!files_) return;
-  switch (error.code()) {
-    // Refused before anything was written, or written and cut off again.
-    case Errc::precondition_failed:
-    case Errc::not_found:
-    case Errc::no_space:
-    case Errc::busy: files_->abandon(); break;
-    // Recovery may yet find the change; if it does not, the files are orphans of the next start.
-    default: break;
-  }
+  if (files_ && was_not_written(error)) files_->abandon();
 }
 
 rt::Task<record::Version> Put::finish_part(record::Version version) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "store/shards.h"
 
 namespace leat::store {
 
@@ -95,7 +96,10 @@ rt::Task<Found> ShardStore::find(record::ObjectKey object) {
   const std::vector<DoorPtr> order = ranked(object);
   for (const DoorPtr& door : order) {
     LEAT_CO_TRY(const auto inside, door->enter());
-    LEAT_CO_TRY(auto version, co_await door->reader().find(object));
+    std::optional<record::Version> version = door->reader().recall(object);
+    if (!version) {
+      LEAT_CO_TRY(version, co_await door->reader().find(object));
+    }
     if (version) {
       co_return Found{
           .object = std::move(object), .version = std::move(*version), .disk = door->id()};
@@ -104,18 +108,112 @@ rt::Task<Found> ShardStore::find(record::ObjectKey object) {
   co_return fail(Errc::not_found, "no such object");
 }
 
+namespace {
+
+// The error of reading what was found, which its disk is told of.
+std::unexpected<Error> unread(Door& door, const Found& found, const Error& error) {
+  door.note_unread(found.object, found.version.id, error);
+  return fail(error);
+}
+
+// What stands in a snapshot or a recipe was written by somebody: it may lead anywhere.
+Status check_inside(const record::Version& version, volume::ByteRange range) {
+  const std::uint64_t all = version.size_bytes + record::appendix_bytes(version);
+  if (range.offset <= all && range.length <= all - range.offset) return {};
+  return fail(Errc::corrupt, fmt::format("{} bytes from {} on are outside of an object of {}",
+                                         range.length, range.offset, version.size_bytes));
+}
+
+}  // namespace
+
 rt::Task<Body> ShardStore::read(const Found& found, volume::ByteRange range) {
+  LEAT_CO_DO(check_inside(found.version, range));
   LEAT_CO_TRY(const DoorPtr door, open_door_to(found.disk));
   LEAT_CO_TRY(auto inside, door->enter());
   volume::VolumeReader& reader = door->reader();
   if (volume::is_small(found.version)) {
-    LEAT_CO_TRY(auto content, co_await reader.read_small(found.version, range));
-    co_return Body(std::move(content));
+    auto content = reader.try_read_small(found.version, range);
+    if (!content && content.error().code() == Errc::would_block) {
+      content = co_await reader.read_small(found.version, range);
+    }
+    if (!content) co_return unread(*door, found, content.error());
+    co_return Body(std::move(*content));
   }
-  LEAT_CO_TRY(auto source, co_await reader.open_files(found.version, range));
-  auto stream = std::make_unique<ObjectStream>(door, std::move(inside), std::move(source));
+  auto source = co_await reader.open_files(found.version, range);
+  if (!source) co_return unread(*door, found, source.error());
+  ObjectStream::Name name{.object = found.object, .version = found.version.id};
+  auto stream =
+      std::make_unique<ObjectStream>(door, std::move(inside), std::move(name), std::move(*source));
   LEAT_CO_DO(co_await stream->begin());
   co_return Body(std::move(stream));
+}
+
+rt::Task<std::vector<volume::ObjectFilePtr>> ShardStore::open_apart(const Found& found) {
+  if (volume::is_small(found.version)) {
+    co_return fail(Errc::not_implemented, "a small object has no files of its own");
+  }
+  LEAT_CO_TRY(const DoorPtr door, open_door_to(found.disk));
+  LEAT_CO_TRY(const auto inside, door->enter());
+  auto files = co_await door->reader().open_apart(found.version);
+  if (!files) co_return unread(*door, found, files.error());
+  co_return files;
+}
+
+namespace {
+
+Result<std::string> make_room(std::uint64_t size_bytes) {
+  std::string room;
+  try {
+    room.reserve(size_bytes);
+  } catch (const std::exception&) {
+    return fail(Errc::busy, fmt::format("there is no memory for {} bytes", size_bytes));
+  }
+  return room;
+}
+
+}  // namespace
+
+rt::Task<std::string> ShardStore::read_text(const Found& found, volume::ByteRange range) {
+  LEAT_CO_TRY(Body body, co_await read(found, range));
+  if (const auto* content = std::get_if<volume::Content>(&body)) {
+    co_return std::string(as_text(content->bytes));
+  }
+  auto& stream = *std::get<std::unique_ptr<ObjectStream>>(body);
+  LEAT_CO_TRY(std::string text, make_room(range.length));
+  for (;;) {
+    LEAT_CO_TRY(const Bytes piece, co_await stream.next());
+    if (piece.empty()) break;
+    text += as_text(piece);
+  }
+  co_return text;
+}
+
+rt::Task<record::Version> ShardStore::put_text(record::ObjectKey object, std::string_view bytes,
+                                               PutDetails details) {
+  LEAT_CO_TRY(auto put, co_await begin_put(std::move(object), bytes.size()));
+  while (!bytes.empty()) {
+    LEAT_CO_TRY(const MutableBytes room, co_await put->next_buffer());
+    const std::size_t step = std::min(room.size(), bytes.size());
+    std::ranges::copy(as_bytes(bytes.substr(0, step)), room.begin());
+    put->commit(step);
+    bytes.remove_prefix(step);
+  }
+  co_return co_await put->finish(std::move(details));
+}
+
+rt::Task<void> ShardStore::scan_shard(const Found& found, shard::ShardScanner& scanner) {
+  LEAT_CO_TRY(const DoorPtr door, open_door_to(found.disk));
+  LEAT_CO_TRY(const auto inside, door->enter());
+  if (!volume::is_small(found.version)) {
+    const Status scanned = co_await scan_files(door->reader(), found.version, scanner);
+    if (!scanned) co_return unread(*door, found, scanned.error());
+    co_return Status{};
+  }
+  const volume::ByteRange all{.offset = 0, .length = found.version.size_bytes};
+  const auto content = co_await door->reader().read_small(found.version, all);
+  if (!content) co_return unread(*door, found, content.error());
+  scanner.feed(content->bytes);
+  co_return Status{};
 }
 
 std::string ShardStore::latch_name(const record::ObjectKey& object) {
@@ -146,8 +244,8 @@ rt::Task<DoorPtr> ShardStore::door_for(record::ObjectKey object) {
     // The history of a key stays together.
     for (const DoorPtr& door : order) {
       LEAT_CO_TRY(const auto inside, door->enter());
-      LEAT_CO_TRY(const auto kept, co_await find_kept(*door, object));
-      if (!kept.empty()) co_return door;
+      LEAT_CO_TRY(const auto kept, co_await find_newest_kept(*door, object));
+      if (kept) co_return door;
     }
   }
   for (const DoorPtr& door : order) {
@@ -261,7 +359,9 @@ rt::Task<record::Version> ShardStore::set_attributes(const Found& found,
   volume::Content content;
   if (volume::is_small(found.version)) {
     const volume::ByteRange all{.offset = 0, .length = found.version.size_bytes};
-    LEAT_CO_TRY(content, co_await door->reader().read_small(found.version, all));
+    auto read = co_await door->reader().read_small(found.version, all);
+    if (!read) co_return unread(*door, found, read.error());
+    content = std::move(*read);
     fresh.data = record::sum_blocks({content.bytes});
   }
   auto revised = change<record::Version>(

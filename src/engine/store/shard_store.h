@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "io/clock.h"
+#include "shard/scanner.h"
 #include "store/store.h"
 #include "store/turnstile.h"
 #include "store/version_name.h"
@@ -47,6 +48,8 @@ struct PutDetails {
   std::string etag{};
   std::vector<record::Attribute> attributes{};
   volume::Precondition precondition{};
+  // Sees what passed before anything of it is stored; its error is that of finish().
+  std::function<Status(const shard::Summary&)> judge{};
 };
 
 // One of the versions in a listing of all of them; nothing for a group.
@@ -68,10 +71,13 @@ struct VersionsPage {
   bool is_truncated = false;
 };
 
+// Of a change that named new files: it is sure that nothing will ever name them.
+bool was_not_written(const Error& error);
+
 class ShardStore;
 
 // An object, or a part of one, on its way in. Nothing is visible before finish(); dropped, it
-// leaves nothing.
+// leaves nothing. An archive is recognised and indexed as it passes (store/shards.h).
 class Put {
  public:
   struct Target {
@@ -99,6 +105,7 @@ class Put {
  private:
   volume::Volume& volume() const { return target_.door->volume(); }
   void start_files();
+  rt::Task<MutableBytes> next_room();
   rt::Task<void> spill();
   record::SummedData small_data() const;
   // The change that was to name the files was not made.
@@ -111,6 +118,8 @@ class Put {
   std::vector<io::BufferPool::Buffer> buffers_;   // of a small object
   std::vector<std::size_t> filled_;               // bytes in each buffer
   std::unique_ptr<volume::FileWriter> files_;     // of a large one
+  shard::ShardScanner scanner_;                   // sees the bytes of an object of its own
+  MutableBytes handed_out_{};                     // by the last next_buffer()
   MutableBytes room_{};      // the buffer of files_ that a spill has begun to fill …
   std::size_t carried_ = 0;  // … and how far
   std::uint64_t size_bytes_ = 0;
@@ -141,15 +150,26 @@ class ShardStore {
   rt::Task<Found> find_version(record::ObjectKey object, VersionName name);
   // The delete marker that stands where the object was; nothing if there is none.
   rt::Task<std::optional<record::Version>> find_marker(record::ObjectKey object);
-  // Requires: the range is within the object. Errors: not_found (replaced meanwhile: find again),
-  // corrupt, io.
+  // A range is within the object, or within its appendix, which begins where the object ends.
+  // Errors: not_found (replaced meanwhile: find again), corrupt (also: a range outside), io.
   rt::Task<Body> read(const Found& found, volume::ByteRange range);
+
+  // The files of a large object, opened anew, for another process (volume/reader.h). They stay good
+  // when the object is replaced or its disk taken out; the space is free when they are closed.
+  // Errors: not_implemented, for a small one; not_found (replaced meanwhile), corrupt, io, busy.
+  rt::Task<std::vector<volume::ObjectFilePtr>> open_apart(const Found& found);
+
+  // As read(), in memory: for what is known to be small. Errors: busy, when there is no room.
+  rt::Task<std::string> read_text(const Found& found, volume::ByteRange range);
 
   // Errors: not_found (no such bucket), bad_request (the key is empty or too long).
   // `expected_bytes`: how long it will be, if that is known; a large one then goes straight to
   // files.
   rt::Task<std::unique_ptr<Put>> begin_put(record::ObjectKey object,
                                            std::optional<std::uint64_t> expected_bytes);
+  // An object of bytes that are in memory. Errors: those of begin_put() and of Put.
+  rt::Task<record::Version> put_text(record::ObjectKey object, std::string_view bytes,
+                                     PutDetails details);
   // Gives the delete marker that was made, in a bucket that keeps versions.
   rt::Task<std::optional<record::Version>> remove(record::ObjectKey object,
                                                   volume::Precondition precondition);
@@ -163,6 +183,9 @@ class ShardStore {
   // Requires: the range is within the object. Errors: those of read() and of the put.
   rt::Task<void> pour(const Found& from, volume::ByteRange range, Put& into,
                       std::function<void(Bytes)> watch);
+  // Shows the headers of an archive to the scanner, and none of the data that it does not look at.
+  // Errors: those of read().
+  rt::Task<void> scan_shard(const Found& found, shard::ShardScanner& scanner);
   // Copies the bytes of an object to another key.
   rt::Task<record::Version> copy(const Found& from, record::ObjectKey to, PutDetails details);
   // Other attributes for a version that stays the same.
@@ -183,7 +206,8 @@ class ShardStore {
   rt::Task<void> abort_upload(record::ObjectKey object, record::UploadId upload);
   rt::Task<record::Upload> find_upload(record::ObjectKey object, record::UploadId upload);
   rt::Task<std::vector<record::Part>> list_parts(record::ObjectKey object, record::UploadId upload);
-  rt::Task<std::vector<record::Upload>> list_uploads(record::BucketId bucket);
+  // A page of what is under way, by key, then by number; fewer than `max` at the end.
+  rt::Task<std::vector<record::Upload>> list_uploads(index::UploadsRequest request);
 
   // Over all disks.
   rt::Task<index::Counts> counts(record::BucketId bucket);
@@ -236,6 +260,10 @@ class ShardStore {
   rt::Task<UploadAt> look_for_upload(record::ObjectKey object, record::UploadId upload);
   rt::Task<DoorPtr> door_of_upload(record::ObjectKey object, record::UploadId upload);
   rt::Task<std::unique_ptr<Put>> open_put(Put::Target target);
+  // Sees whether the parts make an archive, and gives the completion its index and note then. The
+  // writer has the files of the index.
+  rt::Task<void> index_parts(Door& door, volume::Completion& completion,
+                             volume::FileWriter& writer);
 
   // A change of a key on a disk, while no other disk gets the key and the set of disks stands
   // still. `make` gives the volume's task. With several disks the shard that is home to the first
@@ -274,15 +302,18 @@ class ShardStore {
                                  bool* is_elsewhere);
   bool keeps_versions(record::BucketId bucket) const;
   rt::Task<index::HistoryPage> list_histories(const index::HistoryRequest& request);
-  // What the disk has of the object besides the current version.
-  rt::Task<std::vector<index::Trashed>> find_kept(const Door& door,
-                                                  const record::ObjectKey& object);
+  // What the disk has of the object besides the current version: the newest, or the one named.
+  using MaybeKept = std::optional<index::Trashed>;
+  rt::Task<MaybeKept> find_newest_kept(const Door& door, const record::ObjectKey& object);
+  rt::Task<MaybeKept> find_kept(const Door& door, const record::ObjectKey& object,
+                                const VersionName& name);
 
   rt::Task<record::Bucket> create_bucket_at_desk(std::string name, BucketOptions options);
   rt::Task<void> change_bucket_at_desk(record::BucketId id, const BucketChange& change);
   rt::Task<void> remove_bucket_at_desk(std::string name);
   rt::Task<void> write_bucket(const record::Bucket& bucket);
   rt::Task<void> undo_half_made();
+  rt::Task<void> undo_half_changed();
 
   Store& store_;
   volume::ShardKit kit_;
@@ -296,6 +327,9 @@ class ShardStore {
   // A bucket that not all disks took. It must be gone before another one of its name is made, or
   // there would be two after the next start.
   std::optional<record::Bucket> half_made_;
+  // A bucket as it was before a change that not all disks took. They must be alike again before
+  // another one.
+  std::optional<record::Bucket> half_changed_;
 };
 
 }  // namespace leat::store

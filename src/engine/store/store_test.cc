@@ -43,6 +43,20 @@ TEST_F(StoreTest, ABucketIsMadeOnceAndRemovedWhenItIsEmpty) {
   EXPECT_EQ(error_of(rig_.store().find_bucket("b")), Errc::not_found);
 }
 
+TEST_F(StoreTest, NothingOutsideOfAnObjectIsRead) {
+  const std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+  for (const std::size_t size : {std::size_t{10}, std::size_t{3 * kMiB}}) {
+    const std::string content = pattern(size, 1);
+    ASSERT_TRUE(rig_.put(key("k"), content));
+    const auto found = rig_.find(key("k"));
+    EXPECT_EQ(rig_.read(*found, {size - 4, 4}).value(), content.substr(size - 4));
+    EXPECT_EQ(rig_.read(*found, {size, 0}).value(), "");
+    EXPECT_EQ(error_of(rig_.read(*found, {size - 4, 5})), Errc::corrupt);
+    EXPECT_EQ(error_of(rig_.read(*found, {size + 1, 0})), Errc::corrupt);
+    EXPECT_EQ(error_of(rig_.read(*found, {4, most})), Errc::corrupt);
+  }
+}
+
 TEST_F(StoreTest, PropertiesThatAreSetAtTheSameTimeAllStay) {
   const auto property = [this](std::string_view name) {
     const auto properties = rig_.store().find_bucket("b")->properties;
@@ -119,6 +133,44 @@ TEST_F(StoreTest, ABucketThatADiskRefusedIsMadeByTheNextTryAndOnlyOnce) {
   ASSERT_TRUE(rig_.store().find_bucket("again"));
   EXPECT_EQ(rig_.store().find_bucket("again")->id, made);
   EXPECT_EQ(rig_.get({.bucket = made, .key = "k"}), "kept");
+}
+
+TEST_F(StoreTest, AChangeOfABucketThatADiskRefusedIsUndoneOnTheOthers) {
+  const auto property = [this](std::string_view name) -> std::string {
+    const auto bucket = rig_.store().find_bucket("b");
+    const auto found = std::ranges::find(bucket->properties, name, &record::Attribute::name);
+    return found == bucket->properties.end() ? "(none)" : found->value;
+  };
+  const auto property_on = [this](std::size_t disk) -> std::string {
+    const auto& properties = rig_.volume(disk).index().buckets().at(bucket_).properties;
+    return properties.empty() ? "(none)" : properties.front().value;
+  };
+  rig_.disk(1).faults().add(
+      {.call = sim::DiskCall::write, .posix_errno = ENOSPC, .nth = 1, .path_part = "segments"});
+  EXPECT_EQ(error_of(rig_.run(rig_.store().set_property(bucket_, "a", "x"))), Errc::no_space);
+  for (std::size_t i = 0; i < rig_.disk_count(); ++i)
+    EXPECT_EQ(property_on(i), "(none)") << "disk " << i;
+  ASSERT_TRUE(rig_.crash());
+  EXPECT_EQ(property("a"), "(none)");
+}
+
+TEST_F(StoreTest, AnUndoThatFailsIsDoneBeforeTheNextChange) {
+  const auto property = [this](std::string_view name) -> std::string {
+    const auto bucket = rig_.store().find_bucket("b");
+    const auto found = std::ranges::find(bucket->properties, name, &record::Attribute::name);
+    return found == bucket->properties.end() ? "(none)" : found->value;
+  };
+  // The second disk refuses the change, the first one its undoing.
+  rig_.disk(1).faults().add(
+      {.call = sim::DiskCall::write, .posix_errno = ENOSPC, .nth = 1, .path_part = "segments"});
+  rig_.disk(0).faults().add(
+      {.call = sim::DiskCall::write, .posix_errno = ENOSPC, .nth = 2, .path_part = "segments"});
+  EXPECT_EQ(error_of(rig_.run(rig_.store().set_property(bucket_, "a", "x"))), Errc::no_space);
+  EXPECT_EQ(property("a"), "(none)");
+  ASSERT_TRUE(rig_.run(rig_.store().set_property(bucket_, "b", "y")));
+  ASSERT_TRUE(rig_.crash());
+  EXPECT_EQ(property("a"), "(none)");
+  EXPECT_EQ(property("b"), "y");
 }
 
 // Objects.
@@ -462,7 +514,7 @@ TEST_F(StoreTest, AnUploadBecomesAnObject) {
   }
   ASSERT_TRUE(rig_.crash());
   EXPECT_EQ(rig_.run(rig_.store().list_parts(key("big"), upload->id))->size(), 3U);
-  EXPECT_EQ(rig_.run(rig_.store().list_uploads(bucket_))->size(), 1U);
+  EXPECT_EQ(rig_.run(rig_.store().list_uploads({.bucket = bucket_}))->size(), 1U);
   EXPECT_EQ(rig_.run(rig_.store().find_upload(key("big"), upload->id)).value(), *upload);
   EXPECT_EQ(error_of(rig_.run(rig_.store().find_upload(key("other"), upload->id))),
             Errc::not_found);
@@ -479,7 +531,7 @@ TEST_F(StoreTest, AnUploadBecomesAnObject) {
     EXPECT_EQ(rig_.find(key("big"))->version.etag, "abcd-3");
     ASSERT_TRUE(rig_.crash());
   }
-  EXPECT_TRUE(rig_.run(rig_.store().list_uploads(bucket_))->empty());
+  EXPECT_TRUE(rig_.run(rig_.store().list_uploads({.bucket = bucket_}))->empty());
   EXPECT_EQ(error_of(rig_.run(rig_.store().complete_upload(completion, {}))), Errc::not_found);
 }
 

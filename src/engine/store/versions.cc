@@ -86,9 +86,31 @@ bool ShardStore::keeps_versions(record::BucketId bucket) const {
   return found != nullptr && found->versioning != record::Versioning::off;
 }
 
-rt::Task<Kept> ShardStore::find_kept(const Door& door, const record::ObjectKey& object) {
+rt::Task<ShardStore::MaybeKept> ShardStore::find_newest_kept(const Door& door,
+                                                             const record::ObjectKey& object) {
   const index::Index& index = door.volume().index();
-  auto looked = kit_.pool.run<Kept>([&index, &object] { return index.find_kept(object); });
+  auto looked =
+      kit_.pool.run<MaybeKept>([&index, &object] { return index.find_newest_kept(object); });
+  co_return co_await std::move(looked);
+}
+
+rt::Task<ShardStore::MaybeKept> ShardStore::find_kept(const Door& door,
+                                                      const record::ObjectKey& object,
+                                                      const VersionName& name) {
+  const index::Index& index = door.volume().index();
+  auto looked = kit_.pool.run<MaybeKept>([&index, &object, &name]() -> Result<MaybeKept> {
+    if (name.id.value() != 0) {
+      LEAT_TRY(MaybeKept one, index.find_kept(object, name.id));
+      if (one && !name.names(one->version)) one.reset();
+      return one;
+    }
+    // "null" may be any of them.
+    LEAT_TRY(Kept kept, index.find_kept(object));
+    const auto found = std::ranges::find_if(
+        kept, [&name](const index::Trashed& one) { return name.names(one.version); });
+    if (found == kept.end()) return MaybeKept();
+    return std::move(*found);
+  });
   co_return co_await std::move(looked);
 }
 
@@ -105,10 +127,8 @@ rt::Task<Found> ShardStore::find_version(record::ObjectKey object, VersionName n
       co_return Found{
           .object = std::move(object), .version = std::move(*current), .disk = door->id()};
     }
-    LEAT_CO_TRY(Kept kept, co_await find_kept(*door, object));
-    const auto found = std::ranges::find_if(
-        kept, [&name](const index::Trashed& one) { return name.names(one.version); });
-    if (found != kept.end()) {
+    LEAT_CO_TRY(MaybeKept found, co_await find_kept(*door, object, name));
+    if (found) {
       co_return Found{
           .object = std::move(object), .version = std::move(found->version), .disk = door->id()};
     }
@@ -122,9 +142,9 @@ rt::Task<std::optional<record::Version>> ShardStore::find_marker(record::ObjectK
   const std::vector<DoorPtr> order = ranked(object);
   for (const DoorPtr& door : order) {
     LEAT_CO_TRY(const auto inside, door->enter());
-    LEAT_CO_TRY(Kept kept, co_await find_kept(*door, object));
-    if (kept.empty()) continue;
-    record::Version& one = kept.front().version;
+    LEAT_CO_TRY(MaybeKept kept, co_await find_newest_kept(*door, object));
+    if (!kept) continue;
+    record::Version& one = kept->version;
     if (!newest || one.modified_ms > newest->modified_ms) newest = std::move(one);
   }
   if (newest && !newest->is_marker) newest.reset();

@@ -9,6 +9,10 @@ namespace {
 // The longest nap: how soon stop() is noticed.
 constexpr Duration kNap = std::chrono::milliseconds(200);
 constexpr std::size_t kScrubStep = 256;
+// A node that is started every day scrubs as well: the first one begins after this part of the
+// pause, and soon.
+constexpr int kFirstScrubPart = 10;
+constexpr Duration kFirstScrubMax = std::chrono::hours(1);
 // What looking at a small object costs the disk beside its bytes.
 constexpr std::uint64_t kStepBytes = 4096;
 
@@ -39,10 +43,11 @@ Caretaker::Caretaker(Volume& volume, ShardKit kit, CaretakerTools tools, Caretak
                                             labels_of(volume))),
       damage_found_(tools.metrics.counter("leat_disk_damaged_objects_total",
                                           "Objects that a scrub found damaged.",
-                                          labels_of(volume))) {}
+                                          labels_of(volume))),
+      watch_(volume, tools.metrics) {}
 
 void Caretaker::start() {
-  for (auto loop : {&Caretaker::tidy_loop, &Caretaker::scrub_loop}) {
+  for (auto loop : {&Caretaker::tidy_loop, &Caretaker::scrub_loop, &Caretaker::watch_loop}) {
     auto pass = gate_.enter();
     if (!pass) return;
     tools_.shard.spawn((this->*loop)(std::move(*pass)), [](const Status&) {});
@@ -100,9 +105,11 @@ rt::Task<void> Caretaker::tidy() {
 
 rt::Task<void> Caretaker::scrub_loop(rt::Gate::Pass /*pass*/) {
   if (options_.scrub_rate_bytes == 0) co_return Status{};
+  Duration pause = std::min<Duration>(options_.scrub_pause / kFirstScrubPart, kFirstScrubMax);
   for (;;) {
-    LEAT_CO_TRY(const bool go_on, co_await rest(options_.scrub_pause));
+    LEAT_CO_TRY(const bool go_on, co_await rest(pause));
     if (!go_on) co_return Status{};
+    pause = options_.scrub_pause;
     const auto done = co_await scrub();
     if (!done) {
       report("a scrub ended early", done.error());
@@ -111,8 +118,18 @@ rt::Task<void> Caretaker::scrub_loop(rt::Gate::Pass /*pass*/) {
     tools_.logger.info("scrubbed", {{"disk", volume_.folders().root()},
                                     {"objects", done->objects},
                                     {"bytes", done->bytes},
-                                    {"damaged", done->damaged.size()}});
+                                    {"damaged", done->damaged}});
   }
+}
+
+rt::Task<void> Caretaker::watch_loop(rt::Gate::Pass /*pass*/) {
+  for (;;) {
+    watch_.look();
+    LEAT_CO_TRY(const bool go_on, co_await rest(options_.watch_period));
+    if (!go_on) break;
+  }
+  watch_.leave();
+  co_return Status{};
 }
 
 rt::Task<ScrubProgress> Caretaker::scrub() {
@@ -125,6 +142,7 @@ rt::Task<ScrubProgress> Caretaker::scrub() {
     std::string last{};
   };
   progress_ = ScrubProgress{.is_running = true};
+  volume_.quarantine().begin_round();
   const index::Index& index = volume_.index();
   std::string after;
   do {
@@ -150,6 +168,7 @@ rt::Task<ScrubProgress> Caretaker::scrub() {
     after = std::move(step->last);
   } while (!after.empty() && !gate_.is_closing());
   progress_.is_running = false;
+  if (after.empty()) volume_.quarantine().end_round();
   co_return progress_;
 }
 
@@ -159,24 +178,23 @@ rt::Task<void> Caretaker::scrub_step(const record::ObjectKey& object,
   ++progress_.objects;
   progress_.bytes += version.size_bytes;
   scrubbed_bytes_.add(version.size_bytes);
-  if (!verified && verified.error().code() == Errc::corrupt) {
+  // Not found: it was replaced meanwhile, and there is nothing to read any more.
+  if (verified || verified.error().code() == Errc::not_found) co_return Status{};
+  const Errc code = verified.error().code();
+  if (code != Errc::corrupt) volume_.quarantine().keep(object);
+  if (code == Errc::corrupt) {
     damage_found_.add(1);
-    progress_.damaged.insert(object);
-    tools_.logger.error("an object is damaged; it is not served",
-                        {{"disk", volume_.folders().root()},
-                         {"bucket", object.bucket.value()},
-                         {"key", object.key},
-                         {"version", version.id.value()},
-                         {"error", verified.error()}});
-  } else if (!verified && verified.error().code() != Errc::not_found) {
-    // Not found: it was replaced meanwhile, and there is nothing to read any more.
+    ++progress_.damaged;
+  } else if (code != Errc::io) {
     report("a scrub could not read an object", verified.error());
+    co_return Status{};
   }
+  volume_.note_unread({object, version.id, verified.error().clone()});
   co_return Status{};
 }
 
 rt::Task<void> Caretaker::verify(const record::Version& version) {
-  const ByteRange all{.offset = 0, .length = version.size_bytes};
+  const ByteRange all{.offset = 0, .length = version.size_bytes + appendix_bytes(version)};
   if (is_small(version)) {
     LEAT_CO_DO(co_await scrubbing_.spend(version.size_bytes + kStepBytes));
     LEAT_CO_DO(co_await reader_.read_small(version, all));

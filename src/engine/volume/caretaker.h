@@ -13,6 +13,7 @@
 
 #include "metrics/registry.h"
 #include "rt/gate.h"
+#include "volume/disk_watch.h"
 #include "volume/reader.h"
 #include "volume/volume.h"
 
@@ -20,6 +21,8 @@ namespace leat::volume {
 
 struct CaretakerOptions {
   Duration period = std::chrono::seconds(10);
+  // How often the metrics of the disk are brought up to date.
+  Duration watch_period = std::chrono::seconds(1);
   // Bytes read by a scrub in a second; 0: no scrubbing.
   std::uint64_t scrub_rate_bytes = 32 * kMiB;
   // How long after the end of one scrub the next begins.
@@ -48,6 +51,7 @@ class Caretaker {
  private:
   rt::Task<void> tidy_loop(rt::Gate::Pass pass);
   rt::Task<void> scrub_loop(rt::Gate::Pass pass);
+  rt::Task<void> watch_loop(rt::Gate::Pass pass);
   rt::Task<void> tidy();
   rt::Task<void> scrub_step(const record::ObjectKey& object, const record::Version& version);
   rt::Task<void> verify(const record::Version& version);
@@ -66,6 +70,7 @@ class Caretaker {
   metrics::Counter& compacted_;
   metrics::Counter& scrubbed_bytes_;
   metrics::Counter& damage_found_;
+  DiskWatch watch_;
 };
 
 }  // namespace leat::volume

@@ -57,7 +57,7 @@ TEST_F(CaretakerTest, AScrubReadsEverythingAndNamesWhatIsDamaged) {
   ASSERT_TRUE(done);
   EXPECT_EQ(done->objects, 3U);
   EXPECT_EQ(done->bytes, 5 + 5000 + kLarge.size());
-  EXPECT_TRUE(done->damaged.empty());
+  EXPECT_EQ(done->damaged, 0U);
 
   const auto bad = world_.run(world_.reader().find(key("bad")));
   const auto& place = std::get<record::SegmentPlace>((*bad)->place);
@@ -68,16 +68,101 @@ TEST_F(CaretakerTest, AScrubReadsEverythingAndNamesWhatIsDamaged) {
   ASSERT_TRUE(world_.disk().flip_bit(world_.volume().folders().file(extent.file), 100, 1));
   done = world_.run(care->scrub());
   ASSERT_TRUE(done);
-  EXPECT_EQ(done->damaged, (std::set<record::ObjectKey>{key("bad"), key("large")}));
-  EXPECT_EQ(world_.volume().scrubbed().damaged.size(), 2U);
+  EXPECT_EQ(done->damaged, 2U);
+  EXPECT_EQ(world_.volume().quarantine().objects(),
+            (std::vector<record::ObjectKey>{key("bad"), key("large")}));
   EXPECT_TRUE(metrics_.expose().contains("leat_disk_damaged_objects_total{disk=\"d\"} 2"));
 
   // Quarantined: no byte of it is served, until it is written anew.
   EXPECT_EQ(world_.get(key("bad")).error().code(), Errc::corrupt);
   ASSERT_TRUE(world_.put(key("bad"), "mended"));
   ASSERT_TRUE(world_.put(key("large"), kLarge));
+  EXPECT_EQ(world_.volume().quarantine().size(), 2U) << "until a scrub has seen that they are well";
   done = world_.run(care->scrub());
-  EXPECT_TRUE(done->damaged.empty());
+  EXPECT_EQ(done->damaged, 0U);
+  EXPECT_EQ(world_.volume().quarantine().size(), 0U);
+}
+
+TEST_F(CaretakerTest, WhatReadsMeetStaysInQuarantineUntilAScrubHasLooked) {
+  ASSERT_TRUE(world_.put(key("well"), "hello"));
+  const Error damage(Errc::corrupt, "block 0");
+  EXPECT_TRUE(world_.volume().note_unread({key("well"), record::VersionId(1), damage.clone()}));
+  EXPECT_FALSE(world_.volume().note_unread({key("well"), record::VersionId(1), damage.clone()}));
+  EXPECT_EQ(world_.volume().quarantine().objects(), (std::vector{key("well")}));
+  const auto care = caretaker({.scrub_rate_bytes = 0});
+  ASSERT_TRUE(world_.run(care->scrub()));
+  EXPECT_EQ(world_.volume().quarantine().size(), 0U);
+}
+
+TEST_F(CaretakerTest, WhatAScrubCannotReadStaysInQuarantine) {
+  const auto put = world_.put(key("bad"), kLarge);
+  ASSERT_TRUE(put);
+  world_.volume().note_unread({key("bad"), put->id, Error(Errc::corrupt, "block 0")});
+  const auto care = caretaker({.scrub_rate_bytes = 0});
+  for (const int code : {EIO, ENOMEM}) {
+    world_.disk().faults().add({.call = sim::DiskCall::read,
+                                .posix_errno = code,
+                                .nth = 1,
+                                .and_after = true,
+                                .path_part = "files"});
+    ASSERT_TRUE(world_.run(care->scrub()));
+    EXPECT_EQ(world_.volume().quarantine().objects(), (std::vector{key("bad")}));
+    world_.disk().faults().clear();
+  }
+  ASSERT_TRUE(world_.run(care->scrub()));
+  EXPECT_EQ(world_.volume().quarantine().size(), 0U);
+}
+
+TEST(Quarantine, WhatItHasNoRoomForIsNoNews) {
+  Quarantine quarantine;
+  const auto object = [](std::size_t i) {
+    return record::ObjectKey{.bucket = record::BucketId(1), .key = std::to_string(i)};
+  };
+  for (std::size_t i = 0; i < Quarantine::kMax; ++i)
+    ASSERT_TRUE(quarantine.add(object(i)));
+  EXPECT_FALSE(quarantine.add(object(Quarantine::kMax)));
+  EXPECT_EQ(quarantine.size(), Quarantine::kMax);
+}
+
+TEST_F(CaretakerTest, TheFirstScrubDoesNotWaitForTheWholePause) {
+  ASSERT_TRUE(world_.put(key("a"), "hello"));
+  const auto care =
+      caretaker({.scrub_rate_bytes = 1'000'000, .scrub_pause = std::chrono::hours(24)});
+  care->start();
+  world_.world().run_for(std::chrono::minutes(59));
+  EXPECT_EQ(world_.volume().scrubbed().objects, 0U);
+  world_.world().run_for(std::chrono::minutes(2));
+  EXPECT_EQ(world_.volume().scrubbed().objects, 1U);
+  ASSERT_TRUE(world_.run(care->stop()));
+}
+
+TEST_F(CaretakerTest, TheMetricsSayHowTheDiskIs) {
+  const auto has = [this](std::string_view line) {
+    return metrics_.expose().contains(std::string(line) + "\n");
+  };
+  ASSERT_TRUE(world_.put(key("a"), "hello"));
+  ASSERT_TRUE(world_.put(key("b"), kLarge));
+  const auto care = caretaker({.scrub_rate_bytes = 0});
+  care->start();
+  world_.world().run_for(seconds(2));
+  EXPECT_TRUE(has("leat_disk_state{disk=\"d\",state=\"ok\"} 1"));
+  EXPECT_TRUE(has("leat_disk_objects{disk=\"d\"} 2"));
+  EXPECT_TRUE(has("leat_disk_object_bytes{disk=\"d\"} 300005"));
+  EXPECT_TRUE(has("leat_disk_read_errors_total{disk=\"d\"} 0"));
+  EXPECT_FALSE(has("leat_disk_available_bytes{disk=\"d\"} 0"));
+  for (const Errc code : {Errc::corrupt, Errc::corrupt, Errc::io})
+    world_.volume().note_unread({key("a"), record::VersionId(1), Error(code, "met by a read")});
+  world_.disk().faults().add({.call = sim::DiskCall::sync, .nth = 1, .path_part = "segments"});
+  EXPECT_FALSE(world_.put(key("c"), "hello"));
+  world_.world().run_for(seconds(2));
+  EXPECT_TRUE(has("leat_disk_state{disk=\"d\",state=\"ok\"} 0"));
+  EXPECT_TRUE(has("leat_disk_state{disk=\"d\",state=\"failed\"} 1"));
+  EXPECT_TRUE(has("leat_disk_damaged_reads_total{disk=\"d\"} 2"));
+  EXPECT_TRUE(has("leat_disk_quarantined_objects{disk=\"d\"} 1"));
+  EXPECT_TRUE(has("leat_disk_read_errors_total{disk=\"d\"} 1"));
+  ASSERT_TRUE(world_.run(care->stop()));
+  EXPECT_TRUE(has("leat_disk_state{disk=\"d\",state=\"failed\"} 0")) << "no disk any more";
+  EXPECT_TRUE(has("leat_disk_objects{disk=\"d\"} 0"));
 }
 
 TEST_F(CaretakerTest, AScrubKeepsToItsRate) {

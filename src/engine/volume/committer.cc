@@ -12,6 +12,10 @@ namespace {
 // How long a sync that is not due yet sleeps at a time, so that closing need not wait for it.
 constexpr Duration kNap = std::chrono::milliseconds(20);
 
+// So often a sync that could not be tried is tried again, a nap apart. Then the disk counts as
+// failed: what was written and is not in the index cannot be taken back.
+constexpr int kSyncTries = 500;
+
 // The kv flushes its changes by itself when they take half of its memory (kv/options.cc), 128 MiB.
 // Well before that the index is flushed here, and if that does not keep up every batch is synced.
 constexpr std::uint64_t kIndexFlushBytes = 32 * kMiB;
@@ -27,7 +31,7 @@ std::int64_t to_ms(WallTime time) {
 
 Committer::Committer(CommitterTools tools, const VolumeOptions& options,
                      std::unique_ptr<io::File> file, LogEnd end)
-    : tools_(tools),
+    : tools_(std::move(tools)),
       options_(options),
       file_(std::move(file)),
       segment_(end.segment),
@@ -111,6 +115,9 @@ void Committer::number(Entry& entry) {
 
 rt::Task<void> Committer::write_group(Group& group) {
   LEAT_CO_DO(check_alive());
+  if (has_tail_) {
+    LEAT_CO_DO(co_await cut_file());
+  }
   if (offset_ >= options_.segment_max_bytes) {
     LEAT_CO_DO(co_await roll_over());
   }
@@ -137,22 +144,18 @@ rt::Task<void> Committer::write_group(Group& group) {
     }
   }
   const Bytes bytes = builder.finish();
-  const std::shared_ptr<io::File> file = file_;
-  const Status written = co_await tools_.file_io.write_at(*file, offset_, bytes);
+  const Status written = co_await write_batch(bytes, must_sync && !syncing_);
   if (!written) {
     last_ = before;
-    if (written.error().code() != Errc::no_space) {
-      co_return fail_disk(written.error(), "a segment cannot be written");
-    }
-    LEAT_CO_DO(co_await cut_file());
     co_return fail(written.error());
   }
-  offset_ += bytes.size();
   // While the index is being flushed, or might begin to by itself, it must not learn of anything
   // that is not on the disk.
-  if (must_sync || checkpointing_ || index_bytes_ >= kIndexSyncBytes) {
+  const bool needs_sync =
+      must_sync || checkpointing_ || since_checkpoint_.index_bytes >= kIndexSyncBytes;
+  if (needs_sync && durable_offset_ < offset_) {
     LEAT_CO_DO(co_await sync_file());
-  } else if (due < sync_due_) {
+  } else if (!needs_sync && due < sync_due_) {
     if (auto pass = gate_.enter()) {
       sync_due_ = due;
       tools_.shard.spawn(sync_after(due, std::move(*pass)), [](const Status&) {});
@@ -161,12 +164,48 @@ rt::Task<void> Committer::write_group(Group& group) {
   co_return apply_group(group, offset_);
 }
 
+rt::Task<void> Committer::write_batch(Bytes bytes, bool and_sync) {
+  const std::shared_ptr<io::File> file = file_;
+  Status written;
+  Status synced;
+  if (and_sync) {
+    syncing_ = true;
+    ++syncs_;
+    written = co_await tools_.file_io.write_and_sync(*file, offset_, bytes, synced);
+    end_sync();
+  } else {
+    written = co_await tools_.file_io.write_at(*file, offset_, bytes);
+  }
+  // The kernel tells of it once, so it counts whatever became of the write. One that could not be
+  // tried is made up for by whoever needs it.
+  const bool is_untried = !synced && synced.error().code() == Errc::busy;
+  if (!synced && !is_untried) co_return fail_disk(synced.error(), "a sync has failed");
+  if (!written) {
+    LEAT_CO_DO(co_await give_up_write(written.error()));
+    co_return fail(written.error());
+  }
+  offset_ += bytes.size();
+  if (and_sync && !is_untried) durable_offset_ = offset_;
+  co_return Status{};
+}
+
+rt::Task<void> Committer::give_up_write(const Error& error) {
+  if (error.code() != Errc::no_space && error.code() != Errc::busy) {
+    co_return fail_disk(error, "a segment cannot be written");
+  }
+  has_tail_ = true;
+  co_return co_await cut_file();
+}
+
 rt::Task<void> Committer::cut_file() {
   const std::shared_ptr<io::File> file = file_;
   const std::uint64_t end = offset_;
   auto cut = tools_.pool.run<void>([file, end] { return file->truncate(end); });
   const Status done = co_await std::move(cut);
+  // Not now, then: it is cut before anything else is written.
+  if (!done && done.error().code() == Errc::busy) co_return fail(done.error());
   if (!done) co_return fail_disk(done.error(), "a segment cannot be cut");
+  has_tail_ = false;
   co_return Status{};
 }
 
@@ -181,17 +220,18 @@ Status Committer::apply_group(Group& group, std::uint64_t end_offset) {
     }
     for (const Entry& one : entry.with)
       tools_.index.apply(one.sequence, one.change, one.before, batch);
-    bytes_since_checkpoint_ += entry.data.size_bytes();
+    since_checkpoint_.bytes += entry.data.size_bytes();
   }
   tools_.index.finish({.segment = segment_, .offset = end_offset, .last = last_}, batch);
   if (Status stored = tools_.kv.write(batch); !stored) {
     return fail_disk(stored.error(), "the index cannot be written");
   }
-  changes_since_checkpoint_ += group.size();
-  index_bytes_ += batch.size_bytes() + group.size() * kIndexEntryBytes;
-  const bool is_due = changes_since_checkpoint_ >= options_.replay_max_changes ||
-                      index_bytes_ >= kIndexFlushBytes ||
-                      bytes_since_checkpoint_ >= options_.replay_max_bytes;
+  tools_.index.written();
+  since_checkpoint_.changes += group.size();
+  since_checkpoint_.index_bytes += batch.size_bytes() + group.size() * kIndexEntryBytes;
+  const bool is_due = since_checkpoint_.changes >= options_.replay_max_changes ||
+                      since_checkpoint_.index_bytes >= kIndexFlushBytes ||
+                      since_checkpoint_.bytes >= options_.replay_max_bytes;
   if (is_due && !checkpointing_ && !options_.quiet) {
     if (auto pass = gate_.enter()) {
       tools_.shard.spawn(checkpoint_in_background(std::move(*pass)), [](const Status&) {});
@@ -238,21 +278,35 @@ rt::Task<void> Committer::sync_file() {
   if (waited && (segment != segment_ || durable_offset_ >= end)) co_return Status{};
   syncing_ = true;
   Status done = co_await sync_now();
+  end_sync();
+  co_return done;
+}
+
+// They go on later, when all is noted.
+void Committer::end_sync() {
   syncing_ = false;
   for (rt::Resume<void>& resume : std::exchange(awaiting_sync_, {}))
     resume(Status{});
-  co_return done;
 }
 
 rt::Task<void> Committer::sync_now() {
   const std::shared_ptr<io::File> file = file_;
   const record::SegmentId segment = segment_;
-  const std::uint64_t end = offset_;
   ++syncs_;
-  const Status synced = co_await tools_.file_io.sync_data(*file);
-  if (!synced) co_return fail_disk(synced.error(), "a sync has failed");
-  if (segment == segment_) durable_offset_ = std::max(durable_offset_, end);
-  co_return Status{};
+  for (int tries = 1;; ++tries) {
+    const std::uint64_t end = offset_;
+    const Status synced = co_await tools_.file_io.sync_data(*file);
+    if (synced) {
+      if (segment == segment_) durable_offset_ = std::max(durable_offset_, end);
+      co_return Status{};
+    }
+    if (synced.error().code() != Errc::busy || tries == kSyncTries) {
+      co_return fail_disk(synced.error(), "a sync has failed");
+    }
+    const Instant wake = tools_.clock.now() + kNap;
+    LEAT_CO_DO(co_await tools_.clock.sleep_until(wake));
+    LEAT_CO_DO(check_alive());
+  }
 }
 
 rt::Task<void> Committer::sync_after(Instant when, rt::Gate::Pass /*pass*/) {
@@ -288,17 +342,27 @@ rt::Task<void> Committer::checkpoint() {
 }
 
 rt::Task<void> Committer::flush_index() {
+  const SinceCheckpoint before = std::exchange(since_checkpoint_, {});
   const record::SegmentId segment = segment_;
-  changes_since_checkpoint_ = 0;
-  bytes_since_checkpoint_ = 0;
-  index_bytes_ = 0;
+  const Status done = co_await flush_segments_and_index();
+  if (done) {
+    checkpoint_segment_ = std::max(checkpoint_segment_, segment);
+    co_return Status{};
+  }
+  // What was not flushed still counts: the next change tries again.
+  since_checkpoint_.changes += before.changes;
+  since_checkpoint_.bytes += before.bytes;
+  since_checkpoint_.index_bytes += before.index_bytes;
+  co_return fail(done.error());
+}
+
+rt::Task<void> Committer::flush_segments_and_index() {
   LEAT_CO_DO(co_await sync());
   kv::Kv& kv = tools_.kv;
   auto flushed = tools_.pool.run<void>([&kv] { return kv.flush(); });
   const Status done = co_await std::move(flushed);
   if (!done && done.error().code() == Errc::busy) co_return fail(done.error());
   if (!done) co_return fail_disk(done.error(), "the index cannot be flushed");
-  checkpoint_segment_ = std::max(checkpoint_segment_, segment);
   co_return Status{};
 }
 
@@ -308,7 +372,8 @@ rt::Task<void> Committer::checkpoint_in_background(rt::Gate::Pass /*pass*/) {
 
 rt::Task<void> Committer::write_marker() {
   // Unsynced bytes behind the mark need no mark of their own: the next sync brings one.
-  if (failure_ || durable_offset_ != offset_ || marked_offset_ == offset_) co_return Status{};
+  if (failure_ || has_tail_ || durable_offset_ != offset_ || marked_offset_ == offset_)
+    co_return Status{};
   record::BatchBuilder builder(tools_.segments.site(segment_), offset_, durable_offset_);
   const Bytes bytes = builder.finish();
   const std::shared_ptr<io::File> file = file_;
@@ -320,11 +385,7 @@ rt::Task<void> Committer::write_marker() {
     co_return Status{};
   }
   // A failure is kept in failure_: whoever comes next is told.
-  if (written.error().code() != Errc::no_space) {
-    static_cast<void>(fail_disk(written.error(), "a segment cannot be written"));
-  } else {
-    static_cast<void>(co_await cut_file());
-  }
+  static_cast<void>(co_await give_up_write(written.error()));
   co_return Status{};
 }
 

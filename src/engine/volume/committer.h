@@ -99,6 +99,11 @@ class Committer {
     rt::Resume<void> resume;
   };
   using Group = std::deque<Waiting>;
+  struct SinceCheckpoint {
+    std::uint64_t changes = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t index_bytes = 0;  // that the index has learnt
+  };
 
   void start();
   rt::Task<void> run(rt::Gate::Pass pass);
@@ -106,8 +111,10 @@ class Committer {
   void number(Entry& entry);
   rt::Task<void> write_group(Group& group);
   Status apply_group(Group& group, std::uint64_t end_offset);
-  // What a write without room left behind the end must not stay there: a closed segment ends with
-  // its last batch.
+  // A write did not come to its end. Errors: unavailable, when that is the disk's.
+  rt::Task<void> give_up_write(const Error& error);
+  // What such a write left behind the end must not stay there: a closed segment ends with its last
+  // batch. Errors: busy, when it has to be cut later; unavailable.
   rt::Task<void> cut_file();
   rt::Task<void> roll_over();
   // One at a time: the kernel tells of a failed sync once, so that another one beside it or behind
@@ -117,6 +124,10 @@ class Committer {
   rt::Task<void> sync_after(Instant when, rt::Gate::Pass pass);
   rt::Task<void> checkpoint_in_background(rt::Gate::Pass pass);
   rt::Task<void> flush_index();
+  rt::Task<void> flush_segments_and_index();
+  // Appends to the segment, and syncs it in one go if asked to. Requires: nobody syncs then.
+  rt::Task<void> write_batch(Bytes bytes, bool and_sync);
+  void end_sync();
   // Says up to where everything is on the disk, for whoever reads the segment after a crash.
   rt::Task<void> write_marker();
   Status check_alive() const;
@@ -128,11 +139,10 @@ class Committer {
   std::uint64_t offset_;
   std::uint64_t durable_offset_;
   std::uint64_t marked_offset_ = 0;
+  bool has_tail_ = false;  // there may be bytes behind offset_
   record::Sequence last_;
   record::SegmentId checkpoint_segment_;
-  std::uint64_t changes_since_checkpoint_ = 0;
-  std::uint64_t bytes_since_checkpoint_ = 0;
-  std::uint64_t index_bytes_ = 0;  // that the index has learnt since then
+  SinceCheckpoint since_checkpoint_;
   bool checkpointing_ = false;
   std::vector<rt::Resume<void>> awaiting_checkpoint_;
   bool running_ = false;

@@ -12,20 +12,22 @@ namespace {
 // How many full files may still be on their way to the disk while the next one is filled.
 constexpr std::size_t kSealingMax = 2;
 
-// A file's new place, and the folders that have to be synced for it to be durable.
+// The folders that have to be synced for a file's new place to be durable.
 using Places = std::vector<std::string>;
 
 // Gives a finished file its place. The shelf is made when it is first used.
-Result<Places> give_place(io::Disk& disk, const Folders& folders, record::FileId file) {
-  Places places{folders.file_folder(file)};
+Status give_place(io::Disk& disk, const Folders& folders, record::FileId file) {
   const std::string from = folders.incoming_file(file);
   Status renamed = disk.rename(from, folders.file(file));
-  if (!renamed && renamed.error().code() == Errc::not_found) {
-    LEAT_DO(disk.make_directories(folders.file_folder(file)));
-    places.push_back(folders.files());
-    renamed = disk.rename(from, folders.file(file));
-  }
-  LEAT_DO(std::move(renamed));
+  if (renamed || renamed.error().code() != Errc::not_found) return renamed;
+  LEAT_DO(disk.make_directories(folders.file_folder(file)));
+  return disk.rename(from, folders.file(file));
+}
+
+// Whoever made the shelf may not have synced its name yet, or not have come to it at all.
+Places places_of(const Volume& volume, record::FileId file) {
+  Places places{volume.folders().file_folder(file)};
+  if (!volume.is_shelf_durable(file)) places.push_back(volume.folders().files());
   return places;
 }
 
@@ -35,8 +37,10 @@ Status sync_all(io::Disk& disk, const Places& places) {
   return {};
 }
 
-// A failed sync is the end of the disk, whoever asked for it. Gives that as the error.
+// A failed sync is the end of the disk, whoever asked for it. Gives that as the error. One that was
+// not tried is no failure: the bytes are where they were, and no change names them yet.
 rt::Task<void> fail_disk(Volume& volume, rt::Shard& here, const Error& error) {
+  if (error.code() == Errc::busy) co_return fail(error);
   auto told =
       rt::ask<void>(here, volume.home(), [&volume, &error] { return volume.fail_disk(error); });
   co_return co_await std::move(told);
@@ -106,10 +110,22 @@ void FileWriter::commit(std::size_t size) {
   const Bytes bytes = Bytes(buffer_).first(size);
   const auto summed = record::sum_blocks({bytes});
   current_->sums += summed.sums;
-  sums_crc_ = hash::crc32c(as_bytes(summed.sums), sums_crc_);
+  if (!in_appendix_) sums_crc_ = hash::crc32c(as_bytes(summed.sums), sums_crc_);
   current_->size_bytes += size;
-  size_bytes_ += size;
   current_->writer->commit(size);
+}
+
+rt::Task<void> FileWriter::append_appendix(Bytes bytes) {
+  if (current_) seal_current();
+  in_appendix_ = true;
+  while (!bytes.empty()) {
+    LEAT_CO_TRY(const MutableBytes room, co_await next_buffer());
+    const Bytes step = bytes.first(std::min(bytes.size(), room.size()));
+    std::ranges::copy(step, room.begin());
+    commit(step.size());
+    bytes = bytes.subspan(step.size());
+  }
+  co_return Status{};
 }
 
 void FileWriter::seal_current() {
@@ -136,12 +152,13 @@ rt::Task<void> FileWriter::seal(PiecePtr piece, ShardKit kit, Volume& volume, Ke
   io::Disk& disk = volume.disk();
   const Folders& folders = volume.folders();
   const record::FileId id = piece->id;
-  auto moved =
-      kit.pool.run<Places>([&disk, &folders, id] { return give_place(disk, folders, id); });
-  LEAT_CO_TRY(const Places places, co_await std::move(moved));
+  auto moved = kit.pool.run<void>([&disk, &folders, id] { return give_place(disk, folders, id); });
+  LEAT_CO_DO(co_await std::move(moved));
+  const Places places = places_of(volume, id);
   auto named = kit.pool.run<void>([&disk, &places] { return sync_all(disk, places); });
   const Status durable = co_await std::move(named);
   if (!durable) co_return co_await fail_disk(volume, kit.shard, durable.error());
+  volume.note_durable_shelf(id);
   piece->file.reset();
   co_return Status{};
 }

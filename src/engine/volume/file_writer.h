@@ -17,6 +17,7 @@
 #include "io/rng.h"
 #include "rt/blocking_pool.h"
 #include "rt/shard.h"
+#include "volume/lookup_cache.h"
 #include "volume/pins.h"
 #include "volume/volume.h"
 
@@ -29,7 +30,8 @@ struct ShardKit {
   io::BufferPool& buffers;
   rt::BlockingPool& pool;
   io::Rng& rng;
-  Pins* pins = nullptr;  // null: nothing is pinned
+  Pins* pins = nullptr;            // null: nothing is pinned
+  LookupCache* lookups = nullptr;  // null: nothing is remembered
 };
 
 class FileWriter {
@@ -48,14 +50,17 @@ class FileWriter {
   // last buffer are filled to a multiple of the block size.
   void commit(std::size_t size);
 
+  // The object's bytes end here; these are its appendix, in files of their own behind them.
+  // Requires: called once. Errors: those of next_buffer().
+  rt::Task<void> append_appendix(Bytes bytes);
+
   // Everything is on the disk, under its final names, when it returns.
   rt::Task<std::vector<record::FileExtent>> finish();
 
   // No change will ever name the files: they are removed when the writer goes.
   void abandon() { finished_ = false; }
 
-  std::uint64_t size_bytes() const { return size_bytes_; }
-  // CRC32C of the block checksums so far, in order: names the content.
+  // CRC32C of the block checksums of the object so far, in order: names the content.
   std::uint32_t sums_crc() const { return sums_crc_; }
 
  private:
@@ -74,8 +79,8 @@ class FileWriter {
   PiecePtr current_;
   std::vector<PiecePtr> pieces_;
   MutableBytes buffer_;
-  std::uint64_t size_bytes_ = 0;
   std::uint32_t sums_crc_ = 0;
+  bool in_appendix_ = false;
   bool finished_ = false;
 };
 

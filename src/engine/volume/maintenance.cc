@@ -47,6 +47,23 @@ Result<std::vector<record::FileId>> find_orphans(io::Disk& disk, const Folders& 
 
 }  // namespace
 
+bool Volume::note_unread(const Unread& unread) {
+  const bool is_damage = unread.error.code() == Errc::corrupt;
+  ++(is_damage ? read_failures_.damaged : read_failures_.io_errors);
+  const bool is_news = is_damage && quarantine_.add(unread.object);
+  if (is_damage && !is_news) return false;
+  const auto bucket = index_->buckets().find(unread.object.bucket);
+  const std::string name = bucket != index_->buckets().end() ? bucket->second.name : "";
+  tools_.logger.error(
+      is_damage ? "an object is damaged; it is not served" : "an object could not be read",
+      {{"disk", folders_.root()},
+       {"bucket", name},
+       {"key", unread.object.key},
+       {"version", unread.version.value()},
+       {"error", unread.error}});
+  return is_news;
+}
+
 rt::Task<std::size_t> Volume::reclaim(std::int64_t until_ms) {
   LEAT_CO_TRY(const std::size_t purged, co_await purge_due(until_ms));
   LEAT_CO_DO(co_await remove_garbage());

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "hash/crc32c.h"
+
 namespace leat::volume {
 namespace {
 
@@ -45,13 +47,39 @@ Result<ObjectFilePtr> open_object_file(io::Disk& disk, const Folders& folders,
   return std::make_shared<const ObjectFile>(std::move(file), std::move(tail));
 }
 
+VolumeReader::VolumeReader(Volume& volume, ShardKit kit)
+    : volume_(volume),
+      kit_(kit),
+      owner_(kit.lookups != nullptr ? kit.lookups->new_owner() : LookupCache::Owner{}) {}
+
+std::optional<record::Version> VolumeReader::recall(const record::ObjectKey& object) {
+  if (kit_.lookups == nullptr) return std::nullopt;
+  const std::uint64_t hash = index::hash_of(object);
+  const auto stamp = volume_.index().revisions().stamp(hash);
+  if (!stamp) return std::nullopt;
+  const auto known = kit_.lookups->find({.owner = owner_, .object = object, .hash = hash}, *stamp);
+  if (!known) return std::nullopt;
+  auto version = record::decode_version(*known);
+  if (!version) return std::nullopt;
+  return std::move(*version);
+}
+
 rt::Task<std::optional<record::Version>> VolumeReader::find(record::ObjectKey object) {
   const index::Index& index = volume_.index();
-  auto cached = index.find_cached(object);
-  if (cached || cached.error().code() != Errc::would_block) co_return cached;
+  // Taken before looking: a change in between makes what is found worthless, not wrong.
+  const std::uint64_t hash = index::hash_of(object);
+  const auto stamp = index.revisions().stamp(hash);
   using Found = std::optional<record::Version>;
-  auto read = kit_.pool.run<Found>([&index, &object] { return index.find(object); });
-  co_return co_await std::move(read);
+  auto found = index.find_cached(object);
+  if (!found && found.error().code() == Errc::would_block) {
+    auto read = kit_.pool.run<Found>([&index, &object] { return index.find(object); });
+    found = co_await std::move(read);
+  }
+  if (found && *found && stamp && kit_.lookups != nullptr) {
+    const LookupCache::Key key{.owner = owner_, .object = object, .hash = hash};
+    kit_.lookups->keep(key, *stamp, record::encode(**found));
+  }
+  co_return found;
 }
 
 rt::Task<std::shared_ptr<const io::File>> VolumeReader::open_segment(record::SegmentId segment) {
@@ -70,32 +98,59 @@ rt::Task<std::shared_ptr<const io::File>> VolumeReader::open_segment(record::Seg
   co_return shared;
 }
 
+// The checksums and the data of an object stand side by side: one read brings both, up to the last
+// block wanted.
+struct VolumeReader::SmallRead {
+  SmallRead(const record::Version& version, ByteRange wanted)
+      : range(wanted), sums_bytes(record::block_count(version.size_bytes) * 4) {
+    const ByteRange blocks = widen(range, version.size_bytes);
+    length = sums_bytes + blocks.offset + blocks.length;
+    memory = std::make_shared_for_overwrite<std::byte[]>(length);
+  }
+  MutableBytes target() const { return {memory.get(), length}; }
+
+  ByteRange range;
+  std::size_t sums_bytes;
+  std::size_t length = 0;
+  std::shared_ptr<std::byte[]> memory;
+};
+
+Result<Content> VolumeReader::try_read_small(const record::Version& version, ByteRange range) {
+  const auto& place = std::get<record::SegmentPlace>(version.place);
+  let_go_of_removed();
+  const auto file = segments_.find(place.segment.value());
+  if (file == segments_.end()) return fail(Errc::would_block);
+  const SmallRead read(version, range);
+  LEAT_TRY(const std::size_t got, file->second->try_read_at(place.offset, read.target()));
+  return verify(read, place, got);
+}
+
 rt::Task<Content> VolumeReader::read_small(const record::Version& version, ByteRange range) {
   const auto& place = std::get<record::SegmentPlace>(version.place);
   LEAT_CO_TRY(const auto file, co_await open_segment(place.segment));
-  const std::uint64_t sums_bytes = record::block_count(version.size_bytes) * 4;
-  // Checksums and data stand side by side: one read brings both, up to the last block wanted.
-  const ByteRange blocks = widen(range, version.size_bytes);
-  const std::size_t length = sums_bytes + blocks.offset + blocks.length;
-  const auto memory = std::make_shared_for_overwrite<std::byte[]>(length);
-  const MutableBytes target(memory.get(), length);
-  auto got = file->try_read_at(place.offset, target);
+  const SmallRead read(version, range);
+  auto got = file->try_read_at(place.offset, read.target());
   if (!got && got.error().code() == Errc::would_block) {
-    got = co_await kit_.file_io.read_at(*file, place.offset, target);
+    got = co_await kit_.file_io.read_at(*file, place.offset, read.target());
   }
   if (!got) co_return fail(got.error());
-  const std::string_view sums = as_text(Bytes(target).first(sums_bytes));
-  const record::SummedData summed{.pieces = {}, .sums = std::string(sums)};
-  const bool is_bound = *got == target.size() && summed.sums_crc() == place.sums_crc;
-  const Status verified = is_bound ? record::verify_blocks(sums, Bytes(target).subspan(sums_bytes))
+  co_return verify(read, place, *got);
+}
+
+Result<Content> VolumeReader::verify(const SmallRead& read, const record::SegmentPlace& place,
+                                     std::size_t got) const {
+  const Bytes bytes = read.target();
+  const std::string_view sums = as_text(bytes.first(read.sums_bytes));
+  const bool is_bound = got == bytes.size() && hash::crc32c(as_bytes(sums)) == place.sums_crc;
+  const Status verified = is_bound ? record::verify_blocks(sums, bytes.subspan(read.sums_bytes))
                                    : fail(Errc::corrupt, "the checksums are damaged");
   if (!verified) {
-    co_return fail(Errc::corrupt,
-                   fmt::format("segment {:016x} of {} at offset {}: {}", place.segment.value(),
-                               volume_.folders().root(), place.offset, verified.error().detail()));
+    return fail(Errc::corrupt,
+                fmt::format("segment {:016x} of {} at offset {}: {}", place.segment.value(),
+                            volume_.folders().root(), place.offset, verified.error().detail()));
   }
-  co_return Content{.owner = memory,
-                    .bytes = Bytes(target).subspan(sums_bytes + range.offset, range.length)};
+  return Content{.owner = read.memory,
+                 .bytes = bytes.subspan(read.sums_bytes + read.range.offset, read.range.length)};
 }
 
 rt::Task<ObjectFilePtr> VolumeReader::open_file(record::FileExtent extent) {
@@ -133,7 +188,27 @@ rt::Task<std::unique_ptr<FilesSource>> VolumeReader::open_files(const record::Ve
     }
     begin = end;
   }
-  co_return std::make_unique<FilesSource>(kit_, std::move(parts));
+  co_return std::make_unique<FilesSource>(kit_, volume_.folders(), std::move(parts));
+}
+
+rt::Task<std::vector<ObjectFilePtr>> VolumeReader::open_apart(const record::Version& version) {
+  io::Disk& disk = volume_.disk();
+  const Folders& folders = volume_.folders();
+  const record::DiskId& id = volume_.identity().disk;
+  using Files = std::vector<ObjectFilePtr>;
+  auto opened = kit_.pool.run<Files>([&disk, &folders, &id, &version]() -> Result<Files> {
+    Files files;
+    std::uint64_t left = version.size_bytes;
+    for (const auto& extent : std::get<std::vector<record::FileExtent>>(version.place)) {
+      if (left == 0) break;  // what follows is the appendix
+      if (extent.size_bytes > left) return fail(Errc::corrupt, "its files are too long");
+      LEAT_TRY(auto file, open_object_file(disk, folders, id, extent));
+      left -= extent.size_bytes;
+      files.push_back(std::move(file));
+    }
+    return files;
+  });
+  co_return co_await std::move(opened);
 }
 
 void VolumeReader::let_go_of_removed() {
@@ -204,8 +279,8 @@ rt::Task<Bytes> FilesSource::next() {
   const std::string_view sums = std::string_view(part.file->tail.sums).substr(block_ * 4);
   if (const Status verified = record::verify_blocks(sums, piece); !verified) {
     co_return fail(Errc::corrupt,
-                   fmt::format("file {:016x}, from block {}: {}", part.file->tail.file.value(),
-                               block_, verified.error().detail()));
+                   fmt::format("{}, from block {}: {}", folders_.file(part.file->tail.file), block_,
+                               verified.error().detail()));
   }
   block_ += record::block_count(piece.size());
   piece = piece.subspan(skip_, std::min<std::uint64_t>(left_, piece.size() - skip_));

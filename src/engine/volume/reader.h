@@ -51,8 +51,9 @@ struct FilePart {
 // The bytes of a range of a large object, in order, verified.
 class FilesSource {
  public:
-  // Lifetime: the kit's parts outlive it.
-  FilesSource(ShardKit kit, std::vector<FilePart> parts) : kit_(kit), parts_(std::move(parts)) {}
+  // Lifetime: the kit's parts and the folders outlive it.
+  FilesSource(ShardKit kit, const Folders& folders, std::vector<FilePart> parts)
+      : kit_(kit), folders_(folders), parts_(std::move(parts)) {}
 
   // The next bytes, valid until the next call; empty at the end. Errors: corrupt, io.
   rt::Task<Bytes> next();
@@ -70,6 +71,7 @@ class FilesSource {
   void finish(const FilePart& part);
 
   ShardKit kit_;
+  const Folders& folders_;
   std::vector<FilePart> parts_;
   std::size_t at_ = 0;  // the part behind the present one
   std::unique_ptr<io::ReadAhead> reading_;
@@ -83,18 +85,29 @@ class VolumeReader {
   // How many segments and files are kept open.
   static constexpr std::size_t kOpenMax = 256;
 
-  VolumeReader(Volume& volume, ShardKit kit) : volume_(volume), kit_(kit) {}
+  VolumeReader(Volume& volume, ShardKit kit);
 
-  // Nothing when there is no such object. Errors: corrupt, io, busy.
+  // Looks in the index, and remembers. Nothing when there is no such object.
+  // Errors: corrupt, io, busy.
   rt::Task<std::optional<record::Version>> find(record::ObjectKey object);
+  // What find() would give now, if that is remembered.
+  std::optional<record::Version> recall(const record::ObjectKey& object);
 
   // A range of an object that is in a segment.
   // Requires: the range is within the object. Errors: not_found (gone meanwhile), corrupt, io.
   rt::Task<Content> read_small(const record::Version& version, ByteRange range);
+  // The same without waiting. Errors: would_block, when the bytes are not in the page cache or the
+  // segment is not open; corrupt, io.
+  Result<Content> try_read_small(const record::Version& version, ByteRange range);
 
   // A range of an object that is in files. Errors: not_found (gone meanwhile), corrupt, io.
   rt::Task<std::unique_ptr<FilesSource>> open_files(const record::Version& version,
                                                     ByteRange range);
+
+  // The files that hold the bytes of an object, without its appendix, in order and opened anew: for
+  // somebody who may do with a descriptor whatever descriptors can do.
+  // Requires: the object is in files. Errors: not_found (gone meanwhile), corrupt, io, busy.
+  rt::Task<std::vector<ObjectFilePtr>> open_apart(const record::Version& version);
 
   // Closes what was removed from the disk: it takes space as long as it is open. Reading does it by
   // itself; whoever writes does it for a disk that nobody reads from any more.
@@ -103,6 +116,9 @@ class VolumeReader {
   const ShardKit& kit() const { return kit_; }
 
  private:
+  struct SmallRead;
+  Result<Content> verify(const SmallRead& read, const record::SegmentPlace& place,
+                         std::size_t got) const;
   rt::Task<std::shared_ptr<const io::File>> open_segment(record::SegmentId segment);
   rt::Task<ObjectFilePtr> open_file(record::FileExtent extent);
 
@@ -111,6 +127,7 @@ class VolumeReader {
   std::unordered_map<std::uint64_t, std::shared_ptr<const io::File>> segments_;
   std::unordered_map<std::uint64_t, ObjectFilePtr> files_;
   std::uint64_t removals_ = 0;
+  const LookupCache::Owner owner_;  // of what is remembered of this disk
 };
 
 // True when the version's bytes are in a segment.

@@ -104,6 +104,7 @@ class Replay {
  private:
   Status write() {
     LEAT_DO(into_.kv->write(batch_));
+    into_.index->written();
     batch_.clear();
     return {};
   }

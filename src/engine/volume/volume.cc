@@ -235,13 +235,15 @@ rt::Task<record::Version> Volume::restore(record::ObjectKey object,
     return one.until_ms > now && !one.version.is_marker && (!version || one.version.id == *version);
   });
   if (wanted == trash.end()) co_return fail(Errc::not_found, "nothing to bring back");
-  const record::Durability durable = durability(object.bucket);
+  const record::BucketId bucket = object.bucket;
+  const record::Durability durable = durability(bucket);
   record::Version restored = wanted->version;
   Entry entry{
       .change =
           record::RestoreObject{.object = std::move(object), .restored = restored.id, .at_ms = now},
       .durability = durable};
-  LEAT_CO_DO(co_await commit(entry));
+  LEAT_CO_TRY(entry.before, co_await read_before(entry.change));
+  LEAT_CO_DO(co_await commit_arriving(entry, bucket));
   restored.sequence = entry.sequence;
   co_return restored;
 }
@@ -286,7 +288,8 @@ rt::Task<void> Volume::remove_bucket(record::BucketId bucket) {
   const index::Index& index = *index_;
   using Uploads = std::vector<record::Upload>;
   leaving_ = bucket;  // nothing comes in while it is decided
-  auto looked = tools_.pool.run<Uploads>([&index, bucket] { return index.list_uploads(bucket); });
+  auto looked = tools_.pool.run<Uploads>(
+      [&index, bucket] { return index.list_uploads({.bucket = bucket, .max = 1}); });
   const auto uploads = co_await std::move(looked);
   Entry entry{.change = record::RemoveBucket{.bucket = bucket}};
   Status done;
@@ -303,9 +306,10 @@ rt::Task<void> Volume::remove_bucket(record::BucketId bucket) {
 }
 
 rt::Task<void> Volume::begin_upload(record::Upload upload) {
-  LEAT_CO_DO(co_await check_room(upload.object.bucket));
+  const record::BucketId bucket = upload.object.bucket;
+  LEAT_CO_DO(co_await check_room(bucket));
   Entry entry{.change = record::BeginUpload{.upload = std::move(upload)}};
-  co_return co_await committer_.commit(entry);
+  co_return co_await commit_arriving(entry, bucket);
 }
 
 rt::Task<record::Upload> Volume::find_upload(const record::ObjectKey& object,
@@ -353,6 +357,7 @@ rt::Task<record::Version> Volume::complete_upload(Completion completion,
     files.insert(files.end(), extents.begin(), extents.end());
     size_bytes += part->content.size_bytes;
   }
+  files.insert(files.end(), completion.appendix.begin(), completion.appendix.end());
   const record::Durability durable = durability(completion.object.bucket);
   std::ranges::move(completion.attributes, std::back_inserter(upload.attributes));
   record::Version version{.size_bytes = size_bytes,

@@ -8,6 +8,7 @@
 // close() before destroying.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <map>
 #include <memory>
@@ -21,6 +22,7 @@
 #include "volume/folders.h"
 #include "volume/key_latch.h"
 #include "volume/options.h"
+#include "volume/quarantine.h"
 #include "volume/recovery.h"
 #include "volume/throttle.h"
 
@@ -68,6 +70,7 @@ struct Completion {
   std::string etag{};               // of the whole
   std::int64_t modified_ms = 0;
   std::vector<record::Attribute> attributes{};  // besides those that the upload began with
+  std::vector<record::FileExtent> appendix{};   // files behind those of the parts
 };
 
 struct SpaceUse {
@@ -84,13 +87,25 @@ struct Opening {
   WallTime at{};
 };
 
-// How far the present scrub is, or the last one was, and what is known to be damaged.
+// How far the present scrub is, or the last one was.
 struct ScrubProgress {
   bool is_running = false;
   std::uint64_t objects = 0;
   std::uint64_t bytes = 0;
-  // Objects whose bytes fail their checksums: never served, named here until the next scrub.
-  std::set<record::ObjectKey> damaged{};
+  std::uint64_t damaged = 0;  // versions whose bytes failed their checksums
+};
+
+// A version that could not be read.
+struct Unread {
+  record::ObjectKey object{};
+  record::VersionId version{};
+  Error error;  // corrupt or io
+};
+
+// How often reading this disk has failed since it was opened.
+struct ReadFailures {
+  std::uint64_t damaged = 0;    // reads that met damage
+  std::uint64_t io_errors = 0;  // that the disk answered
 };
 
 class Volume {
@@ -173,10 +188,23 @@ class Volume {
   bool takes_data() const { return takes_data_.load(std::memory_order_relaxed); }
   // A sync of a file of this disk has failed: it takes no more changes. Errors: always unavailable.
   rt::Task<void> fail_disk(const Error& error);
+  // Whether the folder of a file is known to be there after a power cut. Safe from any shard.
+  bool is_shelf_durable(record::FileId file) const {
+    return durable_shelves_[file.value() >> 56].load(std::memory_order_relaxed);
+  }
+  void note_durable_shelf(record::FileId file) {
+    durable_shelves_[file.value() >> 56].store(true, std::memory_order_relaxed);
+  }
   rt::Shard& home() { return tools_.shard; }
   const Opening& opening() const { return opening_; }
   // Written by the caretaker.
   ScrubProgress& scrubbed() { return scrubbed_; }
+  const Quarantine& quarantine() const { return quarantine_; }
+  Quarantine& quarantine() { return quarantine_; }
+  // A request or the caretaker could not read a version: it is logged when it is news, with the
+  // object and the disk. Gives whether it is damage that was not known before.
+  bool note_unread(const Unread& unread);
+  const ReadFailures& read_failures() const { return read_failures_; }
 
   // A number for a file that is about to be written. Safe from any shard, with its own Rng.
   record::FileId new_file(io::Rng& rng) const {
@@ -257,12 +285,14 @@ class Volume {
   std::unique_ptr<index::Index> index_;
   Opening opening_;
   ScrubProgress scrubbed_;
+  Quarantine quarantine_;
+  ReadFailures read_failures_;
   Committer committer_;
   KeyLatch latch_;
   SpaceUse space_;
   Instant space_checked_{};
   std::uint64_t bytes_since_look_ = 0;                // that puts brought since space_checked_
-  std::map<record::BucketId, std::size_t> arriving_;  // puts that are being written
+  std::map<record::BucketId, std::size_t> arriving_;  // changes that are being written
   std::optional<record::BucketId> leaving_;           // the bucket that is being removed
   bool compacting_ = false;
   Throttle compaction_;
@@ -271,6 +301,7 @@ class Volume {
   std::map<record::SegmentId, Judgement> judged_;
   std::atomic<std::uint64_t> removals_{0};
   std::atomic<bool> takes_data_{true};
+  std::array<std::atomic<bool>, 256> durable_shelves_{};
 };
 
 }  // namespace leat::volume

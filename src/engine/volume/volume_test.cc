@@ -254,6 +254,91 @@ TEST_F(VolumeTest, AnUploadBecomesAnObjectWithoutItsBytesMoving) {
   EXPECT_TRUE(world_.volume().index().find_parts(upload)->empty());
 }
 
+rt::Task<void> restore(Volume& volume, record::ObjectKey object) {
+  LEAT_CO_DO(co_await volume.restore(std::move(object), std::nullopt));
+  co_return Status{};
+}
+
+rt::Task<void> remove_later(Volume& volume, record::BucketId bucket, int turns) {
+  for (int i = 0; i < turns; ++i)
+    LEAT_CO_DO(co_await rt::yield());
+  co_return co_await volume.remove_bucket(bucket);
+}
+
+// One is being written when the bucket goes: either it is refused, or the bucket stays.
+TEST_F(VolumeTest, NothingComesIntoABucketThatIsBeingRemoved) {
+  ASSERT_TRUE(put_bucket(3'600'000));
+  ASSERT_TRUE(world_.put(key("a"), "1"));
+  ASSERT_TRUE(world_.run(world_.volume().remove(key("a"), {})));
+  std::optional<bool> arrived;
+  std::optional<bool> removed;
+  const auto both = [&](rt::Task<void> task, int turns) {
+    arrived.reset();
+    removed.reset();
+    sim::SimWorld& world = world_.world();
+    world.spawn(std::move(task), [&](const Status& done) { arrived = done.has_value(); });
+    world.spawn(remove_later(world_.volume(), bucket_, turns),
+                [&](const Status& done) { removed = done.has_value(); });
+    ASSERT_TRUE(world.run_until_idle());
+    ASSERT_TRUE(arrived && removed);
+  };
+  int stayed = 0;
+  for (int i = 0; i < 20; ++i) {
+    const record::UploadId upload(7);
+    ASSERT_TRUE(put_bucket(3'600'000));
+    both(world_.volume().begin_upload({.id = upload, .object = key("big")}), i);
+    EXPECT_NE(*arrived, *removed);
+    if (*arrived) {
+      ++stayed;
+      ASSERT_TRUE(world_.run(world_.volume().abort_upload(key("big"), upload)));
+    }
+    ASSERT_TRUE(put_bucket(3'600'000));
+    both(restore(world_.volume(), key("a")), i);
+    EXPECT_NE(*arrived, *removed);
+    if (*arrived) {
+      ++stayed;
+      ASSERT_TRUE(world_.run(world_.volume().remove(key("a"), {})));
+    }
+  }
+  EXPECT_GT(stayed, 0);
+}
+
+// A pool that is full lets nothing be flushed.
+TEST_F(VolumeTest, AnIndexThatCouldNotBeFlushedIsTriedAgainByTheNextChange) {
+  ASSERT_TRUE(world_.close());
+  const Folders folders("d");
+  io::SeededRng rng(1);
+  rt::BlockingPool full("full", 1, 0);
+  io::Clock& clock = world_.world().clock("node");
+  const RecoveryTools recovery{.disk = world_.disk(), .clock = clock, .rng = rng};
+  const auto identity = identify(recovery, folders, std::nullopt);
+  ASSERT_TRUE(identity);
+  VolumeOptions options = world_.options();
+  auto recovered = recover(recovery, folders, *identity, options);
+  ASSERT_TRUE(recovered);
+  options.quiet = false;
+  options.replay_max_changes = 4;
+  const VolumeTools tools{.shard = world_.world().shard(),
+                          .disk = world_.disk(),
+                          .file_io = world_.file_io(),
+                          .pool = full,
+                          .clock = clock,
+                          .rng = rng,
+                          .logger = logger_};
+  const auto volume = Volume::make(tools, folders, std::move(*recovered), options);
+  ASSERT_TRUE(volume);
+  const std::uint64_t before = world_.disk().calls(sim::DiskCall::sync);
+  for (std::uint32_t i = 0; i < 6; ++i) {
+    record::Bucket bucket{.id = record::BucketId(10 + i), .name = "b" + std::to_string(i)};
+    ASSERT_TRUE(world_.run((*volume)->put_bucket(std::move(bucket))));
+    ASSERT_TRUE(world_.world().run_until_idle());
+  }
+  // One for each change, and one for each try: after the fourth, the fifth and the sixth.
+  EXPECT_EQ(world_.disk().calls(sim::DiskCall::sync) - before, 9U);
+  EXPECT_FALSE((*volume)->failure());
+  EXPECT_EQ(world_.run((*volume)->close()).error().code(), Errc::busy);
+}
+
 TEST_F(VolumeTest, AFailedSyncFailsTheDiskUntilItIsOpenedAgain) {
   ASSERT_TRUE(world_.put(key("a"), "1"));
   world_.disk().faults().add({.call = sim::DiskCall::sync, .nth = 1, .path_part = "segments"});
@@ -279,6 +364,84 @@ TEST_F(VolumeTest, AFailedSyncOfALargeObjectFailsTheDiskAsWell) {
     EXPECT_EQ(content("a"), "absent");
     EXPECT_TRUE(world_.volume().takes_data());
   }
+}
+
+// A folder is opened to be synced, for which descriptors may be short.
+TEST_F(VolumeTest, AFolderThatCouldNotBeSyncedNowIsNoFailureOfTheDisk) {
+  world_.disk().faults().add({.call = sim::DiskCall::sync_directory,
+                              .posix_errno = EMFILE,
+                              .percent = 50,
+                              .path_part = "files"});
+  const std::string data(100'000, 'd');
+  std::vector<std::string> stored;
+  for (int i = 0; i < 300; ++i) {
+    const std::string name = "k" + std::to_string(i);
+    const auto put = world_.put(key(name), data);
+    if (put) stored.push_back(name);
+    if (!put) ASSERT_EQ(put.error().code(), Errc::busy);
+  }
+  EXPECT_FALSE(world_.volume().failure());
+  EXPECT_GT(stored.size(), 50U);
+  EXPECT_LT(stored.size(), 250U);
+  // Also where somebody else made the folder and could not sync its name.
+  ASSERT_TRUE(world_.crash({.mode = sim::CrashMode::drop_unsynced}));
+  for (const std::string& name : stored)
+    ASSERT_EQ(content(name), brief(data)) << name;
+}
+
+TEST_F(VolumeTest, ASyncThatRanOutOfMemoryFailsTheDisk) {
+  world_.disk().faults().add(
+      {.call = sim::DiskCall::sync, .posix_errno = ENOMEM, .nth = 1, .path_part = "segments"});
+  EXPECT_EQ(world_.put(key("a"), "1").error().code(), Errc::unavailable);
+  EXPECT_TRUE(world_.volume().failure());
+}
+
+TEST_F(VolumeTest, AWriteThatWasNotTriedIsRefusedAndNothingElse) {
+  ASSERT_TRUE(world_.put(key("a"), "1"));
+  ASSERT_TRUE(world_.world().run_until_idle());  // the mark behind it is written
+  world_.file_io().refuse_writes(1);
+  EXPECT_EQ(world_.put(key("a"), "2").error().code(), Errc::busy);
+  EXPECT_FALSE(world_.volume().failure());
+  EXPECT_EQ(content("a"), "1");
+  ASSERT_TRUE(world_.put(key("b"), "3"));
+  ASSERT_TRUE(world_.crash({.mode = sim::CrashMode::drop_unsynced}));
+  EXPECT_EQ(content("a"), "1");
+  EXPECT_EQ(content("b"), "3");
+}
+
+TEST_F(VolumeTest, ASyncThatWasNotTriedIsTriedAgain) {
+  world_.file_io().refuse_syncs(3);
+  ASSERT_TRUE(world_.put(key("a"), "1"));
+  EXPECT_FALSE(world_.volume().failure());
+  ASSERT_TRUE(world_.crash({.mode = sim::CrashMode::drop_unsynced}));
+  EXPECT_EQ(content("a"), "1");
+
+  world_.file_io().refuse_syncs(1'000'000);
+  EXPECT_EQ(world_.put(key("b"), "2").error().code(), Errc::unavailable) << "not for ever";
+}
+
+// The write ran out of memory in its middle, and descriptors for the cut were short, too.
+TEST_F(VolumeTest, WhatABrokenWriteLeftIsCutBeforeTheNext) {
+  ASSERT_TRUE(world_.put(key("a"), "1"));
+  ASSERT_TRUE(world_.world().run_until_idle());  // the mark behind it is written
+  auto& faults = world_.disk().faults();
+  faults.add({.call = sim::DiskCall::write,
+              .effect = sim::FaultEffect::shorten,
+              .nth = 1,
+              .path_part = "segments"});
+  faults.add(
+      {.call = sim::DiskCall::write, .posix_errno = ENOMEM, .nth = 2, .path_part = "segments"});
+  faults.add(
+      {.call = sim::DiskCall::truncate, .posix_errno = ENOMEM, .nth = 1, .path_part = "segments"});
+  EXPECT_EQ(world_.put(key("b"), std::string(50'000, 'b')).error().code(), Errc::busy);
+  EXPECT_FALSE(world_.volume().failure());
+  const std::uint64_t cuts = world_.disk().calls(sim::DiskCall::truncate);
+  ASSERT_TRUE(world_.put(key("c"), "3"));
+  EXPECT_EQ(world_.disk().calls(sim::DiskCall::truncate), cuts + 1);
+  ASSERT_TRUE(world_.crash({.mode = sim::CrashMode::keep_all}));
+  EXPECT_EQ(content("a"), "1");
+  EXPECT_EQ(content("b"), "absent");
+  EXPECT_EQ(content("c"), "3");
 }
 
 TEST_F(VolumeTest, AFullDiskSaysSoAndRecoversAfterADelete) {
