@@ -102,7 +102,7 @@ TEST_F(ExpiryTest, Abuse59UploadsThatNobodyCompletedAreAborted) {
   EXPECT_EQ(sweep().uploads, 0U);
   world_.run_for(3 * kDay);
   EXPECT_EQ(sweep().uploads, 1U);
-  const auto left = rig_.run(rig_.store().list_uploads(bucket_));
+  const auto left = rig_.run(rig_.store().list_uploads({.bucket = bucket_}));
   ASSERT_EQ(left->size(), 1U);
   EXPECT_EQ(left->front().object.key, "other");
 }

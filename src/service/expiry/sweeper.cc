@@ -160,7 +160,20 @@ rt::Task<void> Sweeper::remove(record::ObjectKey object, const record::Version& 
 
 rt::Task<void> Sweeper::sweep_uploads(const record::Bucket& bucket, const Rules& rules,
                                       Swept& swept) {
-  LEAT_CO_TRY(const auto uploads, co_await store_.list_uploads(bucket.id));
+  index::UploadsRequest request{.bucket = bucket.id, .max = kPage};
+  for (bool is_more = true; is_more && is_current(bucket);) {
+    LEAT_CO_TRY(const auto uploads, co_await store_.list_uploads(request));
+    LEAT_CO_DO(co_await abort_due(bucket, rules, uploads, swept));
+    is_more = uploads.size() == request.max;
+    if (!is_more) break;
+    request.from = uploads.back().object.key;
+    request.behind = uploads.back().id;
+  }
+  co_return Status{};
+}
+
+rt::Task<void> Sweeper::abort_due(const record::Bucket& bucket, const Rules& rules,
+                                  const std::vector<record::Upload>& uploads, Swept& swept) {
   for (const record::Upload& upload : uploads) {
     if (!is_current(bucket)) break;
     const auto due = lifecycle::abort_of(rules, upload.object.key, upload.begun_ms, day_ms());

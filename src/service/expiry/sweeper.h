@@ -61,6 +61,8 @@ class Sweeper {
   rt::Task<void> sweep_bucket(const record::Bucket& bucket, Swept& swept);
   rt::Task<void> sweep_objects(const record::Bucket& bucket, const Rules& rules, Swept& swept);
   rt::Task<void> sweep_uploads(const record::Bucket& bucket, const Rules& rules, Swept& swept);
+  rt::Task<void> abort_due(const record::Bucket& bucket, const Rules& rules,
+                           const std::vector<record::Upload>& uploads, Swept& swept);
   rt::Task<void> sweep_versions(const record::Bucket& bucket, const Rules& rules, Swept& swept);
   // All versions of a key, the newest first.
   rt::Task<void> sweep_history(const record::ObjectKey& object, const Rules& rules,

@@ -1,12 +1,19 @@
 #include "keys/key.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
+
+#include "base/bytes.h"
+#include "hash/crc64nvme.h"
 
 namespace leat::keys {
 namespace {
 
 using nlohmann::json;
+
+constexpr const char* kSum = "sum";
 
 bool is_of(const Rule& rule, std::string_view bucket) {
   const std::string_view pattern = rule.bucket;
@@ -49,6 +56,30 @@ Result<Key> key_in(const json& value) {
     key.rules.push_back(std::move(rule));
   }
   return key;
+}
+
+// Bytes that are no text are replaced, the same way each time.
+std::string text_of(const json& document, int indent) {
+  return document.dump(indent, ' ', false, json::error_handler_t::replace);
+}
+
+// Of what the file says, however it is laid out; the members stand in the order of their names.
+std::string sum_of(const json& document) {
+  return fmt::format("{:016x}", hash::crc64nvme(as_bytes(text_of(document, -1))));
+}
+
+// A flipped bit must not give a key another right. Files from before have no sum, nor need those
+// that somebody wrote by hand. Throws as table_in() does.
+Status check_sum(json& document) {
+  const auto found = document.find(kSum);
+  if (found == document.end()) return {};
+  const auto said = found->get<std::string>();
+  document.erase(found);
+  if (said == sum_of(document)) return {};
+  return fail(
+      Errc::corrupt,
+      "the file of keys is damaged: its checksum is another. Put a copy of it in its place; "
+      "or take the line \"sum\" out if it was changed by hand");
 }
 
 // Throws json::exception where a member is missing or of another type.
@@ -114,16 +145,19 @@ std::string encode(const KeyTable& table) {
     if (key->expires_ms) one["expires_ms"] = *key->expires_ms;
     keys.push_back(std::move(one));
   }
-  const json document = {{"version", 1}, {"seal", table.seal()}, {"keys", std::move(keys)}};
-  return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+  json document = {{"version", 1}, {"seal", table.seal()}, {"keys", std::move(keys)}};
+  document[kSum] = sum_of(document);
+  return text_of(document, 2) + "\n";
 }
 
 Result<KeyTable> decode(std::string_view text) {
   // The library says that a member is missing by throwing.
   try {
-    return table_in(json::parse(text));
+    json document = json::parse(text);
+    LEAT_DO(check_sum(document));
+    return table_in(document);
   } catch (const json::exception&) {
-    return fail(Errc::corrupt, "the file of keys cannot be read");
+    return fail(Errc::corrupt, "the file of keys cannot be read; put a copy of it in its place");
   }
 }
 

@@ -91,6 +91,37 @@ TEST(KeyTable, ReadsBackWhatItWrote) {
   EXPECT_EQ(*again->find("LEATX"), key);
 }
 
+TEST(KeyTable, AFlippedBitIsNoticedOrChangesNothing) {
+  const Key key{.id = "LEATX",
+                .secret = "secret",
+                .name = "alice",
+                .rules = {{.bucket = "b*", .prefix = "p/", .rights = {Right::read, Right::list}}},
+                .created_ms = 12,
+                .expires_ms = 34};
+  const std::string whole = encode(KeyTable("seal", {key}));
+  ASSERT_TRUE(decode(whole));
+  for (std::size_t bit = 0; bit < whole.size() * 8; ++bit) {
+    std::string text = whole;
+    text[bit / 8] = static_cast<char>(text[bit / 8] ^ (1 << bit % 8));
+    const auto table = decode(text);
+    if (!table) {
+      EXPECT_EQ(table.error().code(), Errc::corrupt) << text;
+      continue;
+    }
+    // Of the layout, or of the name of the checksum itself.
+    ASSERT_EQ(table->all().size(), 1U) << text;
+    EXPECT_EQ(*table->all().front(), key) << text;
+    EXPECT_EQ(table->seal(), "seal") << text;
+  }
+}
+
+TEST(KeyTable, AFileWithoutAChecksumIsReadAsItIs) {
+  const auto table = decode(R"({"version": 1, "seal": "s", "keys": [{"id": "A", "secret": "s",
+                                "name": "n", "created_ms": 1, "rules": []}]})");
+  ASSERT_TRUE(table.has_value()) << table.error().message();
+  EXPECT_NE(table->find("A"), nullptr);
+}
+
 TEST(KeyTable, AFileThatIsNoneIsDamaged) {
   for (const std::string_view text :
        {"", "{}", "[]", "null", R"({"version": 2, "seal": "s", "keys": []})",
