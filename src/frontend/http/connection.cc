@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <optional>
 
 #include "http/sender.h"
 #include "http1/head_writer.h"
@@ -113,18 +114,20 @@ rt::Task<bool> Connection::answer() {
   request_id_ = context_.next_request_id++;
   Pace pace(context_.options, watch_);
   BodyReader body(stream_, input_, pace, head_);
+  // A body that is sent piece by piece may ask it who the caller is until the last one.
+  std::optional<Exchange> exchange;
   Response response(500);
   auto decision = context_.dispatcher.decide(head_, stream_.peer());
   if (decision) {
-    Exchange exchange{.head = head_,
-                      .peer = stream_.peer(),
-                      .is_encrypted = stream_.is_encrypted(),
-                      .body = body,
-                      .operation = decision->operation,
-                      .auth = decision->credentials.kind,
-                      .request_id = request_id_,
-                      .proof = std::move(decision->credentials.proof)};
-    auto handled = co_await decision->handler->handle(exchange);
+    exchange.emplace(Exchange{.head = head_,
+                              .peer = stream_.peer(),
+                              .is_encrypted = stream_.is_encrypted(),
+                              .body = body,
+                              .operation = decision->operation,
+                              .auth = decision->credentials.kind,
+                              .request_id = request_id_,
+                              .proof = std::move(decision->credentials.proof)});
+    auto handled = co_await decision->handler->handle(*exchange);
     context_.metrics.received_bytes.add(body.received_bytes());
     if (!handled && is_gone(handled.error().code())) co_return fail(std::move(handled).error());
     response = handled ? std::move(*handled) : Response::of_error(handled.error());

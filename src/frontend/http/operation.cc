@@ -51,11 +51,27 @@ Access access_to(Operation operation) {
     case Operation::create_key:
     case Operation::remove_key: return kTokenHolders;
     case Operation::list_disks: return kOperators;
+    case Operation::read_batch:
+    case Operation::list_datasets:
+    case Operation::write_dataset:
+    case Operation::open_local:
     case Operation::s3_list_buckets:
     case Operation::s3_create_bucket:
     case Operation::s3_delete_bucket:
     case Operation::s3_get_versioning:
     case Operation::s3_put_versioning:
+    case Operation::s3_get_public_access_block:
+    case Operation::s3_put_public_access_block:
+    case Operation::s3_delete_public_access_block:
+    case Operation::s3_get_etag_kind:
+    case Operation::s3_put_etag_kind:
+    case Operation::s3_get_durability:
+    case Operation::s3_put_durability:
+    case Operation::s3_get_undo_window:
+    case Operation::s3_put_undo_window:
+    case Operation::s3_get_bucket_tagging:
+    case Operation::s3_put_bucket_tagging:
+    case Operation::s3_delete_bucket_tagging:
     case Operation::s3_get_bucket_policy:
     case Operation::s3_put_bucket_policy:
     case Operation::s3_delete_bucket_policy:
@@ -68,6 +84,7 @@ Access access_to(Operation operation) {
     case Operation::s3_delete_lifecycle:
     case Operation::s3_get_bucket_acl:
     case Operation::s3_put_bucket_acl: return kKeyHolders;
+    case Operation::read_dataset:
     case Operation::s3_head_bucket:
     case Operation::s3_get_bucket_location:
     case Operation::s3_list_objects:
@@ -76,6 +93,9 @@ Access access_to(Operation operation) {
     case Operation::s3_list_versions:
     case Operation::s3_get_object:
     case Operation::s3_head_object:
+    case Operation::s3_get_attributes:
+    case Operation::s3_read_shard:
+    case Operation::s3_list_members:
     case Operation::s3_put_object:
     case Operation::s3_copy_object:
     case Operation::s3_delete_object:

@@ -7,6 +7,7 @@
 #include "http1/uri.h"
 #include "native/calls.h"
 #include "native/json.h"
+#include "record/keeping.h"
 
 namespace leat::native {
 namespace {
@@ -15,12 +16,6 @@ using http::Response;
 using nlohmann::json;
 
 constexpr std::size_t kListMax = 10'000;
-
-constexpr std::pair<record::Durability, std::string_view> kDurabilities[] = {
-    {record::Durability::sync, "sync"},
-    {record::Durability::group, "group"},
-    {record::Durability::relaxed, "relaxed"},
-};
 
 constexpr std::pair<record::Versioning, std::string_view> kVersionings[] = {
     {record::Versioning::off, "off"},
@@ -63,13 +58,18 @@ Result<store::BucketOptions> options_in(const std::string& text) {
   if (!body.is_object()) return fail(Errc::bad_request, "the body is no JSON object");
   for (const auto& [key, value] : body.items()) {
     if (key == "durability" && value.is_string()) {
-      LEAT_TRY(options.durability,
-               value_of(kDurabilities, value, "durability is sync, group or relaxed"));
+      const auto known = record::durability_from_word(value.get<std::string>());
+      if (!known) return fail(Errc::bad_request, "durability is sync, group or relaxed");
+      options.durability = *known;
     } else if (key == "versioning" && value.is_string()) {
       LEAT_TRY(options.versioning,
                value_of(kVersionings, value, "versioning is off, on or suspended"));
     } else if (key == "undo_window_ms" && value.is_number_unsigned()) {
       options.undo_window_ms = value.get<std::uint64_t>();
+      if (options.undo_window_ms > record::kUndoWindowMaxMs) {
+        return fail(Errc::bad_request,
+                    fmt::format("undo_window_ms is at most {}", record::kUndoWindowMaxMs));
+      }
     } else {
       return fail(Errc::bad_request,
                   fmt::format("\"{}\" is not known here, or has the wrong type", key));
@@ -126,7 +126,7 @@ Answer list_buckets(store::ShardStore& store, http::Exchange& /*exchange*/) {
     LEAT_CO_TRY(const index::Counts counts, co_await store.counts(bucket.id));
     list.push_back({{"name", bucket.name},
                     {"created_ms", bucket.created_ms},
-                    {"durability", word_of(kDurabilities, bucket.durability)},
+                    {"durability", record::word_of(bucket.durability)},
                     {"versioning", word_of(kVersionings, bucket.versioning)},
                     {"undo_window_ms", bucket.undo_window_ms},
                     {"objects", counts.objects},
@@ -151,7 +151,7 @@ Answer create_bucket(store::ShardStore& store, http::Exchange& exchange) {
   LEAT_CO_TRY(auto options, options_in(body));
   LEAT_CO_TRY(const auto bucket, co_await store.create_bucket(name, std::move(options)));
   const json answer = {{"name", bucket.name},
-                       {"durability", word_of(kDurabilities, bucket.durability)},
+                       {"durability", record::word_of(bucket.durability)},
                        {"versioning", word_of(kVersionings, bucket.versioning)},
                        {"undo_window_ms", bucket.undo_window_ms}};
   co_return json_answer(201, answer);

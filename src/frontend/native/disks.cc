@@ -22,13 +22,15 @@ struct DiskState {
   std::string failure{};
   std::uint64_t replayed = 0;
   volume::ScrubProgress scrub{};
+  std::vector<record::ObjectKey> quarantine{};
 };
 
 rt::Task<DiskState> state_of(volume::Volume& volume) {
   DiskState state{.path = volume.folders().root(),
                   .space = volume.space(),
                   .replayed = volume.opening().replayed,
-                  .scrub = volume.scrubbed()};
+                  .scrub = volume.scrubbed(),
+                  .quarantine = volume.quarantine().objects()};
   if (volume.failure()) state.failure = volume.failure()->detail();
   co_return state;
 }
@@ -38,10 +40,10 @@ std::string_view name_of_state(const DiskState& state) {
   return state.space.is_full ? "full" : "ok";
 }
 
-// The objects that the last scrub found damaged, as BUCKET/KEY.
-json damaged_in(const store::ShardStore& store, const volume::ScrubProgress& scrub) {
+// The objects that reads and scrubs found damaged, as BUCKET/KEY.
+json damaged_in(const store::ShardStore& store, const std::vector<record::ObjectKey>& quarantine) {
   json names = json::array();
-  for (const record::ObjectKey& object : scrub.damaged) {
+  for (const record::ObjectKey& object : quarantine) {
     const record::Bucket* bucket = store.buckets()->find(object.bucket);
     if (bucket != nullptr) names.push_back(bucket->name + '/' + object.key);
   }
@@ -89,11 +91,12 @@ Answer list_disks(store::ShardStore& store, http::Exchange& /*exchange*/) {
                     {"total_bytes", state.space.total_bytes},
                     {"available_bytes", state.space.available_bytes},
                     {"replayed_changes", state.replayed},
+                    {"damaged", damaged_in(store, state.quarantine)},
                     {"scrub",
                      {{"is_running", state.scrub.is_running},
                       {"objects", state.scrub.objects},
                       {"bytes", state.scrub.bytes},
-                      {"damaged", damaged_in(store, state.scrub)}}}});
+                      {"damaged", state.scrub.damaged}}}});
   }
   const json answer = {{"disks", std::move(list)}};
   co_return json_answer(200, answer);

@@ -487,6 +487,9 @@ TEST_F(NativeTest, DamageIsAnErrorAndNeverWrongBytes) {
   const Answer answer = get("small");
   EXPECT_EQ(answer.status, 500);
   EXPECT_EQ(error_in(answer), "corrupt");
+  const json disks = json::parse(ask("GET", "/_/v1/disks").body)["disks"];
+  EXPECT_EQ(disks[disk]["damaged"], json::parse(R"(["photos/small"])"));
+  EXPECT_EQ(disks[1 - disk]["damaged"], json::array());
 }
 
 // Access keys.

@@ -6,6 +6,7 @@
 #include "http/representation.h"
 #include "http1/uri.h"
 #include "native/calls.h"
+#include "record/keeping.h"
 #include "stored/body.h"
 
 namespace leat::native {
@@ -21,12 +22,7 @@ constexpr int kRaces = 10;
 
 std::string_view durability_of(const store::ShardStore& store, record::BucketId bucket) {
   const record::Bucket* found = store.buckets()->find(bucket);
-  switch (found == nullptr ? record::Durability::sync : found->durability) {
-    case record::Durability::sync: return "sync";
-    case record::Durability::group: return "group";
-    case record::Durability::relaxed: return "relaxed";
-  }
-  return "sync";
+  return record::word_of(found == nullptr ? record::Durability::sync : found->durability);
 }
 
 std::string with_quotes(std::string_view etag) {
@@ -183,8 +179,11 @@ Answer write_object(store::ShardStore& store, http::Exchange& exchange) {
 Answer remove_object(store::ShardStore& store, http::Exchange& exchange) {
   LEAT_CO_TRY(auto object, parse_object(store, exchange.head.path.substr(kObjects.size())));
   LEAT_CO_TRY(auto precondition, precondition_of(exchange.head));
+  const record::BucketId bucket = object.bucket;
   LEAT_CO_DO(co_await store.remove(std::move(object), std::move(precondition)));
-  co_return Response(204);
+  Response response(204);
+  response.add_checked(fmt::format("x-leat-durability: {}\r\n", durability_of(store, bucket)));
+  co_return response;
 }
 
 Answer change_object(store::ShardStore& store, http::Exchange& exchange) {

@@ -5,6 +5,23 @@ namespace leat::s3 {
 namespace {
 
 // The older signature: in a header, in a query, and in a form.
+TEST_F(S3Test, Abuse08UnsignedBodiesOverPlainHttpCanBeRefused) {
+  const std::string unsigned_word = "UNSIGNED-PAYLOAD";
+  ASSERT_EQ(ask_as(signer_, "PUT", "/photos/k", {}, "body", unsigned_word).status, 200);
+  api_->tools().options.requires_signed_payload = true;
+  EXPECT_EQ(code(ask_as(signer_, "PUT", "/photos/k", {}, "other", unsigned_word)),
+            "403 AccessDenied");
+  const Fields streamed = {{"x-amz-decoded-content-length", "5"},
+                           {"Content-Encoding", "aws-chunked"},
+                           {"x-amz-trailer", "x-amz-checksum-crc32"}};
+  EXPECT_EQ(code(ask_as(signer_, "PUT", "/photos/k", streamed, "5\r\nother\r\n0\r\n\r\n",
+                        "STREAMING-UNSIGNED-PAYLOAD-TRAILER")),
+            "403 AccessDenied");
+  // What has no body has nothing to protect.
+  EXPECT_EQ(ask_as(signer_, "GET", "/photos/k", {}, "", unsigned_word).body, "body");
+  EXPECT_EQ(put("k", "signed").status, 200);
+}
+
 TEST_F(S3Test, Abuse11TheOlderSignatureOpensNothing) {
   ASSERT_EQ(put("k", "v").status, 200);
   const Fields header = {{"Host", "server"},

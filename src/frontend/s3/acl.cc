@@ -6,6 +6,7 @@
 #include "s3/bucket_rules.h"
 #include "s3/listing.h"
 #include "s3/permission.h"
+#include "s3/public_access.h"
 #include "s3/versions.h"
 #include "xml/document.h"
 #include "xml/writer.h"
@@ -15,8 +16,6 @@ namespace {
 
 using http::Response;
 
-// How often the object may be replaced while its ACL is being set before we give up.
-constexpr int kRaces = 10;
 constexpr std::string_view kEverybody = "http://acs.amazonaws.com/groups/global/AllUsers";
 constexpr std::string_view kSchema = "http://www.w3.org/2001/XMLSchema-instance";
 
@@ -100,6 +99,12 @@ S3Task<bool> acl_in(Call& call) {
   co_return is_public_document(text);
 }
 
+S3Status check_acl_block(const Call& call) {
+  if (!public_access_block(call.bucket).refuses_acls) return {};
+  return refuse(S3Code::access_denied,
+                "The public access block of the bucket keeps ACLs from being public.");
+}
+
 }  // namespace
 
 bool is_public(const record::Version& version) {
@@ -113,6 +118,7 @@ bool is_public(const record::Bucket& bucket) {
 
 S3Result<bool> wants_public(const Call& call) {
   if (call.field(kAcl).value_or("private") != kPublicRead) return false;
+  LEAT_DO(check_acl_block(call));
   if (call.may(access::Action::put_object_acl, call.target.bucket, call.target.key)) return true;
   return refuse(S3Code::access_denied,
                 "To make an object public takes the right to administer the bucket, or a policy "
@@ -134,21 +140,11 @@ Answer get_object_acl(Call& call) {
 
 Answer put_object_acl(Call& call) {
   LEAT_CO_TRY(const bool shows_everybody, co_await acl_in(call));
-  for (int race = 0;; ++race) {
-    LEAT_CO_TRY(const store::Found found, co_await find_object(call));
-    Attributes attributes = found.version.attributes;
-    std::erase_if(attributes, [](const auto& one) { return one.name == kAcl; });
-    if (shows_everybody) {
-      attributes.push_back({.name = std::string(kAcl), .value = std::string(kPublicRead)});
-    }
-    const auto revised = co_await call.store().set_attributes(found, std::move(attributes));
-    if (revised) co_return Response(200);
-    // Replaced since it was found.
-    const Errc code = revised.error().code();
-    const bool is_gone = code == Errc::not_found || code == Errc::precondition_failed;
-    if (is_gone && race < kRaces) continue;
-    co_return std::unexpected(told(revised.error(), S3Code::no_such_key));
-  }
+  if (shows_everybody) LEAT_CO_DO(check_acl_block(call));
+  std::optional<std::string> acl;
+  if (shows_everybody) acl = kPublicRead;
+  LEAT_CO_DO(co_await set_attribute(call, kAcl, std::move(acl)));
+  co_return Response(200);
 }
 
 Answer get_bucket_acl(Call& call) {
@@ -157,6 +153,7 @@ Answer get_bucket_acl(Call& call) {
 
 Answer put_bucket_acl(Call& call) {
   LEAT_CO_TRY(const bool shows_everybody, co_await acl_in(call));
+  if (shows_everybody) LEAT_CO_DO(check_acl_block(call));
   std::optional<std::string> value;
   if (shows_everybody) value = kPublicRead;
   auto setting =

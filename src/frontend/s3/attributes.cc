@@ -6,6 +6,7 @@
 #include <array>
 #include <set>
 
+#include "base/encoding.h"
 #include "http1/grammar.h"
 #include "http1/uri.h"
 #include "s3body/plan.h"
@@ -93,9 +94,10 @@ S3Result<Attributes> metadata_in(const Call& call) {
   return attributes;
 }
 
-S3Status check_tags(const std::vector<Tag>& tags) {
-  if (tags.size() > 10) {
-    return refuse(S3Code::bad_request, "Object tags cannot be greater than 10");
+S3Status check_tags(const std::vector<Tag>& tags, std::size_t max) {
+  if (tags.size() > max) {
+    const std::string_view what = max == kObjectTagsMax ? "Object" : "Bucket";
+    return refuse(S3Code::bad_request, fmt::format("{} tags cannot be greater than {}", what, max));
   }
   std::set<std::string_view> keys;
   for (const Tag& tag : tags) {
@@ -162,6 +164,15 @@ void set_checksum(Attributes& attributes, const hash::ChecksumValue& value) {
   attributes.push_back({.name = std::string(kChecksumType), .value = std::string(kFullObject)});
 }
 
+std::optional<std::string> part_checksum(const Attributes& attributes, std::uint64_t number) {
+  const auto whole = checksum_of(attributes);
+  const auto sums = find_attribute(attributes, kPartSums);
+  if (!whole || !sums) return std::nullopt;
+  const std::size_t size = hash::size_of(whole->algorithm);
+  if (number < 1 || number > sums->size() / size) return std::nullopt;
+  return to_base64(as_bytes(sums->substr((number - 1) * size, size)));
+}
+
 S3Status add_field(http::Response& response, std::string_view name, std::string_view value) {
   if (response.add(name, value)) return {};
   return refuse(S3Code::invalid_argument, fmt::format("The value of {} is not valid.", name));
@@ -185,6 +196,19 @@ S3Status add_checksum(http::Response& response, const Attributes& attributes) {
   const auto checksum = checksum_of(attributes);
   if (!checksum) return {};
   LEAT_DO(add_field(response, hash::header_of(checksum->algorithm), checksum->text));
+  if (const auto type = find_attribute(attributes, kChecksumType)) {
+    LEAT_DO(add_field(response, kChecksumType, *type));
+  }
+  return {};
+}
+
+S3Status add_part_checksum(http::Response& response, const Attributes& attributes,
+                           std::uint64_t number) {
+  if (!find_attribute(attributes, kParts)) return add_checksum(response, attributes);
+  const auto checksum = part_checksum(attributes, number);
+  if (!checksum) return {};
+  LEAT_DO(add_field(response, hash::header_of(checksum_of(attributes)->algorithm), *checksum));
+  // How it went into that of the whole.
   if (const auto type = find_attribute(attributes, kChecksumType)) {
     LEAT_DO(add_field(response, kChecksumType, *type));
   }

@@ -26,6 +26,8 @@ constexpr std::string_view kComposite = "COMPOSITE";
 // Ours: the sizes of the parts of an object ("5242880*3,17"), and the upload it was made of.
 constexpr std::string_view kParts = "leat-parts";
 constexpr std::string_view kUpload = "leat-upload";
+// Ours: the checksums of those parts, one behind the other, of the algorithm of the whole.
+constexpr std::string_view kPartSums = "leat-part-sums";
 
 std::optional<std::string_view> find_attribute(const Attributes& attributes, std::string_view name);
 
@@ -40,7 +42,9 @@ struct Tag {
   std::string key{};
   std::string value{};
 };
-S3Status check_tags(const std::vector<Tag>& tags);
+constexpr std::size_t kObjectTagsMax = 10;
+constexpr std::size_t kBucketTagsMax = 50;
+S3Status check_tags(const std::vector<Tag>& tags, std::size_t max = kObjectTagsMax);
 std::string encode_tags(const std::vector<Tag>& tags);
 S3Result<std::vector<Tag>> decode_tags(std::string_view text);
 
@@ -51,6 +55,8 @@ struct StoredChecksum {
 };
 std::optional<StoredChecksum> checksum_of(const Attributes& attributes);
 void set_checksum(Attributes& attributes, const hash::ChecksumValue& value);
+// That of one part of an object that came in parts, in base64; nothing if it is not kept.
+std::optional<std::string> part_checksum(const Attributes& attributes, std::uint64_t number);
 
 // Errors: InvalidArgument for bytes that would split the head.
 S3Status add_field(http::Response& response, std::string_view name, std::string_view value);
@@ -58,5 +64,8 @@ S3Status add_field(http::Response& response, std::string_view name, std::string_
 // may read them.
 S3Status add_metadata(const Call& call, http::Response& response, const Attributes& attributes);
 S3Status add_checksum(http::Response& response, const Attributes& attributes);
+// The same of a part, if it is kept; all of an object that came in one piece is its first part.
+S3Status add_part_checksum(http::Response& response, const Attributes& attributes,
+                           std::uint64_t number);
 
 }  // namespace leat::s3

@@ -1,10 +1,10 @@
 // S3Authenticator: whose request this is, for a server that speaks S3 at / and its own API at /_/.
 //
-// What is S3's is judged by sigv4::Authenticator with the keys of this shard, or by the operators'
-// token if it has that; everything else is the token's. A request for S3 without credentials is
-// anonymous wherever it comes from: same_machine opens nothing of S3. So is every OPTIONS: browsers
-// ask by it about requests that they have yet to send, which may be signed, and no operation but
-// that answer can be had by it.
+// What is S3's, or Leat's own for training jobs, is judged by sigv4::Authenticator with the keys of
+// this shard, or by the operators' token if it has that; everything else is the token's. A request
+// for S3 without credentials is anonymous wherever it comes from: same_machine opens nothing of S3.
+// So is every OPTIONS: browsers ask by it about requests that they have yet to send, which may be
+// signed, and no operation but that answer can be had by it.
 //
 // Shard: one. Lifetime: what it is given outlives it.
 #pragma once
@@ -40,6 +40,8 @@ struct S3Options {
   std::string region = "leat";  // what clients are told to sign with
   std::string domain{};         // "s3.example": buckets as photos.s3.example; empty for none
   std::int64_t day_ms = lifecycle::kDayMs;  // of lifecycle rules; tests make it short
+  // Whether a body that no signature covers is refused where nothing else protects it.
+  bool requires_signed_payload = false;
 };
 
 class S3Authenticator final : public http::Authenticator {

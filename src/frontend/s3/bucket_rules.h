@@ -19,10 +19,11 @@
 
 namespace leat::s3 {
 
-// Names of properties of buckets; lifecycle::kProperty is the fourth.
+// Names of properties of buckets; lifecycle::kProperty is another.
 constexpr std::string_view kPolicyProperty = "s3.policy";
 constexpr std::string_view kCorsProperty = "s3.cors";
 constexpr std::string_view kAclProperty = "s3.acl";
+constexpr std::string_view kTagsProperty = "s3.tags";  // as x-amz-tagging has those of objects
 
 // Null without it.
 const std::string* find_property(const record::Bucket& bucket, std::string_view name);

@@ -17,6 +17,7 @@
 #include "s3/bucket_rules.h"
 #include "s3/target.h"
 #include "s3body/body_reader.h"
+#include "shards/indexes.h"
 #include "store/shard_store.h"
 
 namespace leat::s3 {
@@ -24,6 +25,7 @@ namespace leat::s3 {
 // What the operations of one shard work with.
 struct Tools {
   store::ShardStore& store;
+  shards::ShardIndexes& indexes;
   const keys::ShardKeys& keys;
   S3Options options;
   BucketRules rules{};
@@ -88,7 +90,22 @@ Answer list_uploads(Call& call);
 Answer list_versions(Call& call);
 Answer get_versioning(Call& call);
 Answer put_versioning(Call& call);
+Answer get_public_access_block(Call& call);
+Answer put_public_access_block(Call& call);
+Answer delete_public_access_block(Call& call);
+Answer get_etag_kind(Call& call);
+Answer put_etag_kind(Call& call);
+Answer get_durability(Call& call);
+Answer put_durability(Call& call);
+Answer get_undo_window(Call& call);
+Answer put_undo_window(Call& call);
+Answer get_bucket_tagging(Call& call);
+Answer put_bucket_tagging(Call& call);
+Answer delete_bucket_tagging(Call& call);
+Answer get_object_attributes(Call& call);
 Answer read_object(Call& call);
+Answer read_shard(Call& call);
+Answer list_members(Call& call);
 Answer put_object(Call& call);
 Answer copy_object(Call& call);
 Answer delete_object(Call& call);

@@ -8,6 +8,7 @@
 #include "http1/date.h"
 #include "http1/uri.h"
 #include "s3/bucket_rules.h"
+#include "s3/public_access.h"
 #include "xml/writer.h"
 
 namespace leat::s3 {
@@ -47,7 +48,11 @@ Answer get_bucket_policy(Call& call) {
 Answer put_bucket_policy(Call& call) {
   const DocumentForm form{.max_bytes = access::kPolicyMaxBytes};
   LEAT_CO_TRY(std::string text, co_await read_document(call, form));
-  LEAT_CO_DO(access::BucketPolicy::parse(text, call.target.bucket));
+  LEAT_CO_TRY(const auto policy, access::BucketPolicy::parse(text, call.target.bucket));
+  if (policy.is_public() && public_access_block(call.bucket).refuses_policy) {
+    co_return refuse(S3Code::access_denied,
+                     "The public access block of the bucket keeps its policy from being public.");
+  }
   LEAT_CO_DO(co_await keep(call, kPolicyProperty, std::move(text)));
   co_return Response(204);
 }

@@ -9,6 +9,7 @@
 #include "s3/acl.h"
 #include "s3/attributes.h"
 #include "s3/configuration.h"
+#include "s3/etag.h"
 #include "s3/multipart.h"
 #include "s3/parts.h"
 #include "s3/transfer.h"
@@ -25,6 +26,9 @@ using http::Response;
 
 constexpr std::uint64_t kPartMinBytes = 5 * kMiB;      // but for the last one
 constexpr std::size_t kCompletionMaxBytes = 4 * kMiB;  // ten thousand parts with checksums
+// Every look-up of the object brings its attributes: ten thousand parts with a CRC, but not with
+// an SHA-256, of which three thousand fit.
+constexpr std::size_t kPartSumsMaxBytes = 96 * kKiB;
 
 S3Result<std::uint32_t> part_number_in(const Call& call) {
   const auto number = http1::parse_decimal(call.query("partNumber").value_or(""));
@@ -57,9 +61,6 @@ std::string text_of(record::UploadId id) {
   return fmt::format("{:016x}", id.value());
 }
 
-namespace {
-
-// Nothing for what text_of() would not have written.
 std::optional<record::UploadId> upload_from(std::string_view text) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
@@ -67,8 +68,6 @@ std::optional<record::UploadId> upload_from(std::string_view text) {
   if (error != std::errc{} || text_of(id) != text || value == 0) return std::nullopt;
   return id;
 }
-
-}  // namespace
 
 S3Result<record::UploadId> upload_in(const Call& call) {
   const auto id = upload_from(call.query("uploadId").value_or(""));
@@ -178,43 +177,54 @@ S3Result<std::vector<const record::Part*>> choose(const std::vector<Named>& name
   return chosen;
 }
 
+// Of the ETags of its parts, fast ones too: what their digits say, without the count.
 std::string etag_of(const std::vector<const record::Part*>& parts) {
   hash::Md5 md5;
   for (const record::Part* part : parts) {
-    const auto digest = from_hex(part->content.etag);
+    const std::string_view etag = part->content.etag;
+    const auto digest = from_hex(etag.substr(0, etag.find('-')));
     if (digest) md5.update(*digest);
   }
   return fmt::format("{}-{}", to_hex(md5.finish()), parts.size());
 }
 
+struct WholeChecksum {
+  std::string text{};
+  std::string of_parts{};  // their bytes, one behind the other
+};
+
 // The checksum of the whole, out of those of its parts; nothing if they have different ones.
-std::optional<std::string> checksum_of_whole(const std::vector<const record::Part*>& parts,
-                                             const ChecksumPlan& plan) {
+std::optional<WholeChecksum> checksum_of_whole(const std::vector<const record::Part*>& parts,
+                                               const ChecksumPlan& plan) {
   hash::Checksum composite(plan.algorithm);
   std::optional<ChecksumValue> full;
+  WholeChecksum whole;
   for (const record::Part* part : parts) {
     const auto stored = checksum_of(part->content.attributes);
     if (!stored || stored->algorithm != plan.algorithm) return std::nullopt;
     const auto value = ChecksumValue::from_base64(stored->algorithm, stored->text);
     if (!value) return std::nullopt;
     composite.update(value->bytes());
+    whole.of_parts += as_text(value->bytes());
     if (!plan.is_composite) {
       full = full ? hash::combine(*full, *value, part->content.size_bytes) : *value;
     }
   }
-  if (full) return full->base64();
-  return fmt::format("{}-{}", composite.finish().base64(), parts.size());
+  whole.text =
+      full ? full->base64() : fmt::format("{}-{}", composite.finish().base64(), parts.size());
+  return whole;
 }
 
 // What the client says the whole must be. Errors: BadDigest, InvalidRequest.
 S3Status check_whole(const Call& call, const std::vector<const record::Part*>& parts,
-                     const std::optional<std::string>& checksum, const ChecksumPlan& plan) {
+                     const std::optional<WholeChecksum>& checksum, const ChecksumPlan& plan) {
   for (const ChecksumAlgorithm algorithm : hash::kChecksumAlgorithms) {
     const auto said = call.field(hash::header_of(algorithm));
     if (!said) continue;
     // Without the count of parts it is the same value.
+    const std::string_view made = checksum ? std::string_view(checksum->text) : "";
     const bool is_same = checksum && algorithm == plan.algorithm &&
-                         (*said == *checksum || *said == checksum->substr(0, checksum->find('-')));
+                         (*said == made || *said == made.substr(0, made.find('-')));
     if (!is_same) {
       return refuse(S3Code::bad_digest,
                     fmt::format("The {} you specified did not match the calculated checksum.",
@@ -363,11 +373,12 @@ Answer upload_part(Call& call) {
                     "Type: {}",
                     hash::word_of(whole.algorithm), hash::word_of(plan.checksum)));
   }
+  plan.makes_md5 = !has_fast_etags(call.bucket);
   LEAT_CO_TRY(auto reader, s3body::BodyReader::create(std::move(plan), call.caller.chain));
   auto beginning = call.store().begin_part(call.object(), id, number);
   LEAT_CO_TRY(auto put, told(co_await std::move(beginning), S3Code::no_such_upload));
   LEAT_CO_TRY(const auto digests, co_await receive(call, *put, reader));
-  store::PutDetails details{.etag = to_hex(digests.md5)};
+  store::PutDetails details{.etag = etag_of(digests)};
   keep_checksum(details.attributes, digests.checksum);
   auto finishing = put->finish(std::move(details));
   LEAT_CO_TRY(const auto version, told(co_await std::move(finishing), S3Code::no_such_upload));
@@ -386,9 +397,11 @@ Answer upload_part_copy(Call& call) {
   if (range.length > kPutMaxBytes) co_return refuse(S3Code::entity_too_large);
   auto beginning = call.store().begin_part(call.object(), id, number);
   LEAT_CO_TRY(auto put, told(co_await std::move(beginning), S3Code::no_such_upload));
-  auto copying = copy_into(call.store(), source.found, range, *put, whole.algorithm);
+  const CopyPlan plan{
+      .range = range, .algorithm = whole.algorithm, .has_fast_etag = has_fast_etags(call.bucket)};
+  auto copying = copy_into(call.store(), source.found, plan, *put);
   LEAT_CO_TRY(const CopyDigests digests, co_await std::move(copying));
-  store::PutDetails details{.etag = to_hex(digests.md5)};
+  store::PutDetails details{.etag = digests.etag};
   keep_checksum(details.attributes, digests.checksum);
   auto finishing = put->finish(std::move(details));
   LEAT_CO_TRY(const auto version, told(co_await std::move(finishing), S3Code::no_such_upload));
@@ -417,12 +430,16 @@ Answer complete_upload(Call& call) {
   LEAT_CO_TRY(const ChecksumPlan plan, checksum_plan(*upload));
   LEAT_CO_TRY(const auto stored, co_await find_parts(call, id));
   LEAT_CO_TRY(const auto parts, choose(named, stored));
-  const std::optional<std::string> checksum = checksum_of_whole(parts, plan);
+  std::optional<WholeChecksum> checksum = checksum_of_whole(parts, plan);
   LEAT_CO_DO(check_whole(call, parts, checksum, plan));
   volume::Completion completion = completion_of(call, *upload, parts);
   if (checksum) {
     completion.attributes.push_back(
-        {.name = std::string(hash::header_of(plan.algorithm)), .value = *checksum});
+        {.name = std::string(hash::header_of(plan.algorithm)), .value = checksum->text});
+    if (checksum->of_parts.size() <= kPartSumsMaxBytes) {
+      completion.attributes.push_back(
+          {.name = std::string(kPartSums), .value = std::move(checksum->of_parts)});
+    }
   }
   const volume::Precondition condition = precondition;
   auto completing = call.store().complete_upload(std::move(completion), std::move(precondition));

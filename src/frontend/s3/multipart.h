@@ -12,6 +12,8 @@ namespace leat::s3 {
 
 // The uploadId of clients: 16 hexadecimal digits.
 std::string text_of(record::UploadId id);
+// Nothing for what text_of() would not have written.
+std::optional<record::UploadId> upload_from(std::string_view text);
 // That of a request. Errors: NoSuchUpload.
 S3Result<record::UploadId> upload_in(const Call& call);
 

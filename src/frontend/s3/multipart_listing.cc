@@ -13,6 +13,7 @@ namespace leat::s3 {
 namespace {
 
 constexpr std::uint64_t kListMax = 1000;
+constexpr std::size_t kLookedAtOnce = 16;  // of uploads that may be one group
 
 void write_part(xml::Writer& xml, const record::Part& part) {
   xml.open("Part");
@@ -33,7 +34,7 @@ void write_plan(xml::Writer& xml, const ChecksumPlan& plan) {
   xml.element("ChecksumType", plan.is_composite ? kComposite : kFullObject);
 }
 
-// A page of uploads: by key, then by the time they began.
+// A page of uploads: by key, then by number.
 struct UploadPage {
   std::vector<record::Upload> uploads{};
   std::vector<std::string> groups{};
@@ -42,48 +43,76 @@ struct UploadPage {
   std::string next_upload{};
 };
 
-struct UploadMarker {
-  std::string key{};
-  std::string upload{};
-};
-
-bool is_behind(const record::Upload& upload, const UploadMarker& marker) {
-  if (upload.object.key != marker.key) return upload.object.key > marker.key;
-  return !marker.upload.empty() && text_of(upload.id) > marker.upload;
+// The beginning that a key shares with others, up to the delimiter; empty without one.
+std::string group_of(const ListingForm& form, const std::string& key) {
+  if (form.delimiter.empty() || !key.starts_with(form.prefix)) return {};
+  const std::size_t cut = key.find(form.delimiter, form.prefix.size());
+  return cut == key.npos ? std::string() : key.substr(0, cut + form.delimiter.size());
 }
 
-UploadPage page_of(std::vector<record::Upload> all, const ListingForm& form,
-                   const UploadMarker& marker, std::uint64_t max) {
-  std::ranges::sort(all, [](const record::Upload& a, const record::Upload& b) {
-    return std::pair(a.object.key, a.id.value()) < std::pair(b.object.key, b.id.value());
-  });
-  UploadPage page;
-  for (record::Upload& upload : all) {
-    const std::string& key = upload.object.key;
-    if (!key.starts_with(form.prefix) || (!marker.key.empty() && !is_behind(upload, marker))) {
-      continue;
-    }
-    const std::size_t cut =
-        form.delimiter.empty() ? key.npos : key.find(form.delimiter, form.prefix.size());
-    std::string group;
-    if (cut != key.npos) group = key.substr(0, cut + form.delimiter.size());
-    if (!group.empty() &&
-        (group == marker.key || (!page.groups.empty() && page.groups.back() == group))) {
-      continue;
-    }
-    if (page.uploads.size() + page.groups.size() == max) {
-      page.is_truncated = max > 0;
-      break;
-    }
-    page.next_key = group.empty() ? key : group;
-    page.next_upload = group.empty() ? text_of(upload.id) : "";
-    if (group.empty()) {
-      page.uploads.push_back(std::move(upload));
-    } else {
-      page.groups.push_back(std::move(group));
-    }
+// The first key behind all that begin so; empty if there is none.
+std::string behind_group(std::string group) {
+  while (!group.empty() && group.back() == '\xFF')
+    group.pop_back();
+  if (!group.empty()) group.back() = static_cast<char>(group.back() + 1);
+  return group;
+}
+
+// Where the page begins; nothing if there can be no more.
+S3Result<std::optional<index::UploadsRequest>> first_request(const Call& call,
+                                                             const ListingForm& form) {
+  index::UploadsRequest request{.bucket = call.bucket.id, .prefix = form.prefix};
+  const std::string key(call.query("key-marker").value_or(""));
+  const std::string_view id = call.query("upload-id-marker").value_or("");
+  if (key.empty()) return std::optional(std::move(request));
+  if (group_of(form, key) == key) {
+    request.from = behind_group(key);
+    if (request.from.empty()) return std::nullopt;
+  } else if (id.empty()) {
+    request.from = key + '\0';
+  } else {
+    const auto upload = upload_from(id);
+    if (!upload) return refuse(S3Code::invalid_argument, "Invalid uploadId marker");
+    request.from = key;
+    request.behind = *upload;
   }
-  return page;
+  return std::optional(std::move(request));
+}
+
+// In memory that does not grow with the number of uploads: groups are passed over by a jump.
+S3Task<UploadPage> page_of(const Call& call, const ListingForm& form, index::UploadsRequest request,
+                           std::uint64_t max) {
+  UploadPage page;
+  request.max = form.delimiter.empty() ? max + 1 : kLookedAtOnce;
+  while (max > 0) {
+    auto listing = call.store().list_uploads(request);
+    LEAT_CO_TRY(auto some, told(co_await std::move(listing)));
+    bool jumps = false;
+    for (record::Upload& upload : some) {
+      if (page.uploads.size() + page.groups.size() == max) {
+        page.is_truncated = true;
+        co_return page;
+      }
+      std::string group = group_of(form, upload.object.key);
+      if (!group.empty()) {
+        request.from = behind_group(group);
+        request.behind = {};
+        page.next_key = group;
+        page.next_upload.clear();
+        page.groups.push_back(std::move(group));
+        jumps = true;
+        break;
+      }
+      request.from = upload.object.key;
+      request.behind = upload.id;
+      page.next_key = upload.object.key;
+      page.next_upload = text_of(upload.id);
+      page.uploads.push_back(std::move(upload));
+    }
+    const bool is_over = jumps ? request.from.empty() : some.size() < request.max;
+    if (is_over) break;
+  }
+  co_return page;
 }
 
 void write_upload(xml::Writer& xml, const ListingForm& form, const record::Upload& upload) {
@@ -108,8 +137,9 @@ Answer list_parts(Call& call) {
   LEAT_CO_TRY(const ChecksumPlan plan, checksum_plan(upload));
   LEAT_CO_TRY(auto parts, co_await find_parts(call, id));
   std::erase_if(parts, [marker](const record::Part& part) { return part.number <= marker; });
-  const bool is_truncated = parts.size() > max;
-  if (is_truncated) parts.resize(max);
+  // Who asks for none gets none; a client that went on would never come to an end.
+  const bool is_truncated = max > 0 && parts.size() > max;
+  if (parts.size() > max) parts.resize(max);
   std::string body;
   xml::Writer xml(body);
   xml.open("ListPartsResult", kNamespace);
@@ -135,17 +165,17 @@ Answer list_parts(Call& call) {
 Answer list_uploads(Call& call) {
   LEAT_CO_TRY(const ListingForm form, listing_form(call));
   LEAT_CO_TRY(const std::uint64_t max, call.number("max-uploads", kListMax, kListMax));
-  const UploadMarker marker{.key = std::string(call.query("key-marker").value_or("")),
-                            .upload = std::string(call.query("upload-id-marker").value_or(""))};
-  auto listing = call.store().list_uploads(call.bucket.id);
-  LEAT_CO_TRY(auto all, told(co_await std::move(listing)));
-  const UploadPage page = page_of(std::move(all), form, marker, max);
+  LEAT_CO_TRY(auto request, first_request(call, form));
+  UploadPage page;
+  if (request) {
+    LEAT_CO_TRY(page, co_await page_of(call, form, std::move(*request), max));
+  }
   std::string body;
   xml::Writer xml(body);
   xml.open("ListMultipartUploadsResult", kNamespace);
   xml.element("Bucket", call.target.bucket);
-  form.write(xml, "KeyMarker", marker.key);
-  xml.element("UploadIdMarker", marker.upload);
+  form.write(xml, "KeyMarker", call.query("key-marker").value_or(""));
+  xml.element("UploadIdMarker", call.query("upload-id-marker").value_or(""));
   if (page.is_truncated) {
     form.write(xml, "NextKeyMarker", page.next_key);
     xml.element("NextUploadIdMarker", page.next_upload);

@@ -12,6 +12,7 @@
 #include "s3/parts.h"
 #include "s3/permission.h"
 #include "s3/versions.h"
+#include "store/shards.h"
 #include "stored/body.h"
 #include "xml/document.h"
 #include "xml/writer.h"
@@ -24,6 +25,7 @@ using http::Response;
 // How often an object may be replaced between finding and opening it before we give up.
 constexpr int kRaces = 10;
 constexpr std::size_t kDeletesMax = 1000;
+constexpr std::size_t kNoteMaxBytes = 512;
 constexpr VersionActions kDeletions{.of_object = access::Action::delete_object,
                                     .of_version = access::Action::delete_object_version};
 constexpr std::size_t kDeletesMaxBytes = 2 * kMiB;  // a thousand of the longest keys
@@ -76,6 +78,13 @@ S3Result<http::ReadAnswer> answer_part(const Call& call, http::ReadAnswer whole,
   if (whole.response.status() != 200 || version.size_bytes == 0) return whole;
   PartPlace place{.offset = 0, .length = version.size_bytes};
   if (sizes) place = part_place(*sizes, *number);
+  if (place.length == 0) {
+    // The last part may be empty, and no Content-Range can say so.
+    http::ReadAnswer empty{.response = Response(206)};
+    empty.response.add_checked(whole.response.fields());
+    empty.response.add_checked(fmt::format("x-amz-mp-parts-count: {}\r\n", count));
+    return empty;
+  }
   http::ReadAnswer part{.response = Response(206)};
   part.response.add_checked(whole.response.fields());
   if (sizes) part.response.add_checked(fmt::format("x-amz-mp-parts-count: {}\r\n", count));
@@ -112,11 +121,30 @@ S3Result<http::ReadAnswer> answer_found(const Call& call, const record::Version&
   LEAT_DO(add_metadata(call, answer.response, attributes));
   const bool wants_checksum =
       http1::equals_ignore_case(call.field("x-amz-checksum-mode").value_or(""), "enabled");
-  // A part of the bytes has another checksum than the whole.
-  if (wants_checksum && answer.response.status() == 200) {
+  const auto part = call.query("partNumber");
+  // Another range of the bytes has another checksum than the whole.
+  if (wants_checksum && part) {
+    LEAT_DO(
+        add_part_checksum(answer.response, attributes, http1::parse_decimal(*part).value_or(0)));
+  } else if (wants_checksum && answer.response.status() == 200) {
     LEAT_DO(add_checksum(answer.response, attributes));
   }
   return answer;
+}
+
+// What came in is told as it was seen then. Text that no header field can hold is left out: a note
+// keeps nobody from the object.
+void add_shard_note(Response& response, const record::Version& version) {
+  const auto note = store::shard_note(version);
+  if (!note) return;
+  if (note->is_indexed) {
+    response.add_checked(fmt::format("x-leat-shard-samples: {}\r\nx-leat-shard-members: {}\r\n",
+                                     note->samples, note->members));
+  }
+  if (!note->problem.empty()) {
+    const std::string_view text = std::string_view(note->problem).substr(0, kNoteMaxBytes);
+    static_cast<void>(response.add("x-leat-shard-problem", text));
+  }
 }
 
 struct Deletion {
@@ -202,6 +230,7 @@ Answer read_object(Call& call) {
     LEAT_CO_TRY(http::ReadAnswer answer, answer_found(call, found.version));
     add_version_id(answer.response, call.bucket, found.version);
     add_expiration(call, found.version, answer.response);
+    add_shard_note(answer.response, found.version);
     if (answer.range) {
       const volume::ByteRange range{.offset = answer.range->offset, .length = answer.range->length};
       auto body = co_await call.store().read(found, range);
@@ -216,6 +245,9 @@ Answer read_object(Call& call) {
 
 Answer delete_object(Call& call) {
   LEAT_CO_TRY(auto precondition, precondition_of(call));
+  if (precondition.must_be_absent) {
+    co_return refuse(S3Code::not_implemented, "If-None-Match of a deletion; use If-Match.");
+  }
   LEAT_CO_TRY(const auto version, version_in(call));
   Deletion deletion{
       .key = call.target.key, .version = version, .etag = std::move(precondition.etag)};

@@ -99,6 +99,20 @@ TEST_F(S3Test, ChangesHaveConditions) {
   EXPECT_EQ(ask("GET", "/photos/k").body, "3");
 }
 
+TEST_F(S3Test, ADeletionThatSaysIfNoneMatchDeletesNothing) {
+  const std::string etag = put("k", "1").field("etag");
+  for (const std::string& value : {std::string("*"), etag, std::string("\"x\"")}) {
+    EXPECT_EQ(code(ask("DELETE", "/photos/k", {{"If-None-Match", value}})), "501 NotImplemented");
+  }
+  EXPECT_EQ(ask("GET", "/photos/k").body, "1");
+}
+
+TEST_F(S3Test, ConditionsOnTheSourceOfNoCopyChangeNothing) {
+  ASSERT_EQ(put("k", "1").status, 200);
+  EXPECT_EQ(code(put("k", "2", {{"x-amz-copy-source-if-match", "x"}})), "400 InvalidRequest");
+  EXPECT_EQ(ask("GET", "/photos/k").body, "1");
+}
+
 TEST_F(S3Test, DigestsThatDoNotMatchStoreNothing) {
   EXPECT_EQ(code(put("k", "hello", {{"Content-MD5", "XUFAKrxLKna5cZ2REBfFkg=="}})), "200 (none)");
   ASSERT_EQ(ask("DELETE", "/photos/k").status, 204);

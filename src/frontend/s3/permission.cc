@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "s3/acl.h"
 #include "s3/bucket_rules.h"
+#include "s3/public_access.h"
 
 namespace leat::s3 {
 namespace {
@@ -53,6 +54,16 @@ Right right_for(Action action) {
     case Action::get_lifecycle:
     case Action::put_lifecycle:
     case Action::get_bucket_acl:
+    case Action::get_public_access_block:
+    case Action::put_public_access_block:
+    case Action::get_etag_kind:
+    case Action::put_etag_kind:
+    case Action::get_durability:
+    case Action::put_durability:
+    case Action::get_undo_window:
+    case Action::put_undo_window:
+    case Action::get_bucket_tagging:
+    case Action::put_bucket_tagging:
     case Action::put_bucket_acl: return Right::admin;
   }
   LEAT_CHECK(false);
@@ -81,7 +92,12 @@ access::Verdict verdict_of(const Call& call, const Wanted& wanted, const record:
     question.prefix = call.query("prefix");
     question.delimiter = call.query("delimiter");
   }
-  return policy->decide(question);
+  const access::Verdict verdict = policy->decide(question);
+  const bool admits_unknown = call.caller.who == Who::nobody && verdict == access::Verdict::allowed;
+  if (admits_unknown && policy->is_public() && public_access_block(*bucket).restricts_bucket) {
+    return access::Verdict::silent;
+  }
+  return verdict;
 }
 
 bool rules_allow(const Call& call, Right right, const Wanted& wanted) {
@@ -127,6 +143,7 @@ Grant grant_of(const Call& call, const Wanted& wanted) {
     case access::Verdict::silent: break;
   }
   if (rules_allow(call, right_for(wanted.action), wanted)) return Grant::allowed;
+  if (bucket != nullptr && public_access_block(*bucket).ignores_acls) return Grant::refused;
   if (bucket != nullptr && is_listing(wanted.action) && is_public(*bucket)) return Grant::allowed;
   const bool is_reading =
       wanted.action == Action::get_object || wanted.action == Action::get_object_version;
@@ -178,7 +195,22 @@ Grant grant_of(Operation operation, const Call& call) {
     case Operation::s3_list_versions: return listing(Action::list_bucket_versions);
     case Operation::s3_get_versioning: return grant_to_know(call, Action::get_bucket_versioning);
     case Operation::s3_put_versioning: return bucket(Action::put_bucket_versioning);
+    case Operation::s3_get_public_access_block: return bucket(Action::get_public_access_block);
+    case Operation::s3_put_public_access_block:
+    case Operation::s3_delete_public_access_block: return bucket(Action::put_public_access_block);
+    case Operation::s3_get_etag_kind: return grant_to_know(call, Action::get_etag_kind);
+    case Operation::s3_put_etag_kind: return bucket(Action::put_etag_kind);
+    case Operation::s3_get_durability: return grant_to_know(call, Action::get_durability);
+    case Operation::s3_put_durability: return bucket(Action::put_durability);
+    case Operation::s3_get_undo_window: return grant_to_know(call, Action::get_undo_window);
+    case Operation::s3_put_undo_window: return bucket(Action::put_undo_window);
+    case Operation::s3_get_bucket_tagging: return bucket(Action::get_bucket_tagging);
+    case Operation::s3_put_bucket_tagging:
+    case Operation::s3_delete_bucket_tagging: return bucket(Action::put_bucket_tagging);
     case Operation::s3_get_object:
+    case Operation::s3_get_attributes:
+    case Operation::s3_read_shard:
+    case Operation::s3_list_members:
     case Operation::s3_head_object: return version(Action::get_object, Action::get_object_version);
     case Operation::s3_put_object:
     case Operation::s3_copy_object:  // which asks for its source, too
@@ -232,7 +264,12 @@ Grant grant_of(Operation operation, const Call& call) {
     case Operation::remove_disk:
     case Operation::list_keys:
     case Operation::create_key:
-    case Operation::remove_key: return Grant::refused;  // not S3's
+    case Operation::remove_key:
+    case Operation::read_batch:
+    case Operation::list_datasets:
+    case Operation::read_dataset:
+    case Operation::write_dataset:
+    case Operation::open_local: return Grant::refused;  // not S3's
   }
   LEAT_CHECK(false);
 }

@@ -38,6 +38,13 @@ enum class Selector : std::uint8_t {
   policy_status,
   cors,
   lifecycle,
+  public_access_block,
+  etag_kind,
+  durability,
+  undo_window,
+  attributes,
+  part_of_shard,
+  members,
 };
 
 struct SelectorName {
@@ -58,6 +65,17 @@ constexpr std::array kSelectors = {
     SelectorName{"policyStatus", Selector::policy_status},
     SelectorName{"cors", Selector::cors},
     SelectorName{"lifecycle", Selector::lifecycle},
+    SelectorName{"publicAccessBlock", Selector::public_access_block},
+    SelectorName{"attributes", Selector::attributes},
+    // Leat's own: how ETags are made, how durable writes are, how long deleted objects stay.
+    SelectorName{"leat-etag", Selector::etag_kind},
+    SelectorName{"leat-durability", Selector::durability},
+    SelectorName{"leat-undo", Selector::undo_window},
+    // Leat's own: what of a shard is wanted, and what it has.
+    SelectorName{"member", Selector::part_of_shard},
+    SelectorName{"sample", Selector::part_of_shard},
+    SelectorName{"fields", Selector::part_of_shard},
+    SelectorName{"members", Selector::members},
 };
 
 using Names = std::span<const std::string_view>;
@@ -84,6 +102,7 @@ constexpr std::array<std::string_view, 8> kOfReading = {"versionId",
                                                         "response-content-encoding"};
 constexpr std::array<std::string_view, 1> kOfPart = {"partNumber"};
 constexpr std::array<std::string_view, 1> kOfVersion = {"versionId"};
+constexpr std::array<std::string_view, 3> kOfMembers = {"versionId", "start", "max-members"};
 
 struct Row {
   Method method;
@@ -113,6 +132,12 @@ constexpr std::array kTable = {
 
     Row{Method::get, Place::object, Selector::none, false, Operation::s3_get_object, kOfReading},
     Row{Method::head, Place::object, Selector::none, false, Operation::s3_head_object, kOfReading},
+    Row{Method::get, Place::object, Selector::part_of_shard, false, Operation::s3_read_shard,
+        kOfVersion},
+    Row{Method::head, Place::object, Selector::part_of_shard, false, Operation::s3_read_shard,
+        kOfVersion},
+    Row{Method::get, Place::object, Selector::members, false, Operation::s3_list_members,
+        kOfMembers},
     Row{Method::put, Place::object, Selector::none, false, Operation::s3_put_object},
     Row{Method::put, Place::object, Selector::none, true, Operation::s3_copy_object},
     Row{Method::delete_, Place::object, Selector::none, false, Operation::s3_delete_object,
@@ -147,11 +172,29 @@ constexpr std::array kTable = {
     Row{Method::get, Place::bucket, Selector::lifecycle, false, Operation::s3_get_lifecycle},
     Row{Method::put, Place::bucket, Selector::lifecycle, false, Operation::s3_put_lifecycle},
     Row{Method::delete_, Place::bucket, Selector::lifecycle, false, Operation::s3_delete_lifecycle},
+    Row{Method::get, Place::bucket, Selector::public_access_block, false,
+        Operation::s3_get_public_access_block},
+    Row{Method::put, Place::bucket, Selector::public_access_block, false,
+        Operation::s3_put_public_access_block},
+    Row{Method::delete_, Place::bucket, Selector::public_access_block, false,
+        Operation::s3_delete_public_access_block},
+    Row{Method::get, Place::bucket, Selector::etag_kind, false, Operation::s3_get_etag_kind},
+    Row{Method::put, Place::bucket, Selector::etag_kind, false, Operation::s3_put_etag_kind},
+    Row{Method::get, Place::bucket, Selector::durability, false, Operation::s3_get_durability},
+    Row{Method::put, Place::bucket, Selector::durability, false, Operation::s3_put_durability},
+    Row{Method::get, Place::bucket, Selector::undo_window, false, Operation::s3_get_undo_window},
+    Row{Method::put, Place::bucket, Selector::undo_window, false, Operation::s3_put_undo_window},
+    Row{Method::get, Place::bucket, Selector::tagging, false, Operation::s3_get_bucket_tagging},
+    Row{Method::put, Place::bucket, Selector::tagging, false, Operation::s3_put_bucket_tagging},
+    Row{Method::delete_, Place::bucket, Selector::tagging, false,
+        Operation::s3_delete_bucket_tagging},
+    Row{Method::get, Place::object, Selector::attributes, false, Operation::s3_get_attributes,
+        kOfVersion},
 };
 
 // x-amz-* fields whose meaning Leat knows, or that mean nothing to the answer. A presigned URL may
 // have them in its query.
-constexpr std::array<std::string_view, 31> kFields = {
+constexpr std::array<std::string_view, 34> kFields = {
     "x-amz-acl",
     "x-amz-algorithm",
     "x-amz-api-version",
@@ -168,10 +211,13 @@ constexpr std::array<std::string_view, 31> kFields = {
     "x-amz-decoded-content-length",
     "x-amz-expected-bucket-owner",
     "x-amz-expires",
+    "x-amz-max-parts",
     "x-amz-metadata-directive",
     "x-amz-mp-object-size",
+    "x-amz-object-attributes",
     "x-amz-object-ownership",
     "x-amz-optional-object-attributes",
+    "x-amz-part-number-marker",
     "x-amz-request-payer",
     "x-amz-sdk-checksum-algorithm",
     "x-amz-security-token",
@@ -225,6 +271,17 @@ bool makes_acl(Operation operation) {
   }
 }
 
+// What is said of the source of a copy: without a copy, or a part of one, nobody would heed it.
+Status check_copy_field(const Row& row, std::string_view name) {
+  if (!starts_with_field(name, "x-amz-copy-source-")) return {};
+  if (!row.copies) {
+    return fail(Errc::bad_request, fmt::format("{} needs x-amz-copy-source", name));
+  }
+  const bool takes_range = row.operation == Operation::s3_upload_part_copy;
+  if (equals_ignore_case(name, "x-amz-copy-source-range") && !takes_range) return unknown(name);
+  return {};
+}
+
 Status check_field(const Row& row, std::string_view name, std::string_view value) {
   if (!is_amz(name)) return {};
   const bool is_known =
@@ -232,6 +289,7 @@ Status check_field(const Row& row, std::string_view name, std::string_view value
       std::ranges::any_of(kFieldFamilies,
                           [name](auto family) { return starts_with_field(name, family); });
   if (!is_known) return unknown(name);
+  LEAT_DO(check_copy_field(row, name));
   for (const OnlyValue& only : kOnlyValues) {
     if (!equals_ignore_case(name, only.name)) continue;
     if (std::ranges::find(only.values, value) == only.values.end()) {
@@ -249,7 +307,12 @@ Result<Selector> selector_in(const std::vector<QueryPair>& query) {
   for (const QueryPair& pair : query) {
     const auto* known = std::ranges::find(kSelectors, pair.name, &SelectorName::name);
     if (known == kSelectors.end()) continue;
-    if (found != Selector::none) return unknown("A request with two sub-resources");
+    // A sample and its fields are one choice.
+    const bool goes_together =
+        found == Selector::part_of_shard && known->selector == Selector::part_of_shard;
+    if (found != Selector::none && !goes_together) {
+      return unknown("A request with two sub-resources");
+    }
     found = known->selector;
     if (found == Selector::list_v2 && pair.value != "2") return unknown("list-type " + pair.value);
   }

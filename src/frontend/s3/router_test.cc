@@ -55,6 +55,10 @@ TEST(Router, EveryOperationHasItsRequest) {
       {"GET /photos/a", "s3_get_object"},
       {"GET /photos/a?versionId=null&partNumber=1&response-expires=x", "s3_get_object"},
       {"HEAD /photos/a", "s3_head_object"},
+      {"GET /photos/a.tar?member=x/y.jpg", "s3_read_shard"},
+      {"HEAD /photos/a.tar?sample=x&fields=jpg,cls&versionId=7", "s3_read_shard"},
+      {"GET /photos/a.tar?fields=cls", "s3_read_shard"},
+      {"GET /photos/a.tar?members&start=3&max-members=10", "s3_list_members"},
       {"PUT /photos/a", "s3_put_object"},
       {"PUT /photos/a?x-id=PutObject", "s3_put_object",
        "x-amz-meta-any: 1\r\nx-amz-acl: private\r\nx-amz-storage-class: STANDARD\r\n"},
@@ -83,6 +87,20 @@ TEST(Router, EveryOperationHasItsRequest) {
       {"GET /photos?lifecycle", "s3_get_lifecycle"},
       {"PUT /photos?lifecycle=", "s3_put_lifecycle"},
       {"DELETE /photos?lifecycle", "s3_delete_lifecycle"},
+      {"GET /photos?publicAccessBlock", "s3_get_public_access_block"},
+      {"PUT /photos?publicAccessBlock=", "s3_put_public_access_block"},
+      {"DELETE /photos?publicAccessBlock", "s3_delete_public_access_block"},
+      {"GET /photos?leat-etag", "s3_get_etag_kind"},
+      {"PUT /photos?leat-etag", "s3_put_etag_kind"},
+      {"GET /photos?leat-durability", "s3_get_durability"},
+      {"PUT /photos?leat-durability", "s3_put_durability"},
+      {"GET /photos?leat-undo", "s3_get_undo_window"},
+      {"PUT /photos?leat-undo", "s3_put_undo_window"},
+      {"GET /photos?tagging", "s3_get_bucket_tagging"},
+      {"PUT /photos?tagging=", "s3_put_bucket_tagging"},
+      {"DELETE /photos?tagging", "s3_delete_bucket_tagging"},
+      {"GET /photos/a?attributes&versionId=7", "s3_get_attributes",
+       "x-amz-object-attributes: ETag\r\nx-amz-max-parts: 1\r\n"},
       {"OPTIONS /photos", "s3_preflight"},
       {"OPTIONS /photos/a?anything&X-Amz-Signature=1", "s3_preflight"},
   };
@@ -102,7 +120,6 @@ TEST(Router, EveryOperationHasItsRequest) {
 TEST(Router, WhatIsNotKnownIsNotImplementedAndFallsThroughToNothing) {
   for (const std::string_view name : {"accelerate",
                                       "analytics",
-                                      "attributes",
                                       "encryption",
                                       "intelligent-tiering",
                                       "inventory",
@@ -112,7 +129,6 @@ TEST(Router, WhatIsNotKnownIsNotImplementedAndFallsThroughToNothing) {
                                       "notification",
                                       "object-lock",
                                       "ownershipControls",
-                                      "publicAccessBlock",
                                       "replication",
                                       "requestPayment",
                                       "restore",
@@ -139,7 +155,7 @@ TEST(Router, WhatIsNotKnownIsNotImplementedAndFallsThroughToNothing) {
                                          "PUT /photos?uploads",
                                          "GET /photos/k?uploads",
                                          "GET /photos/k?location",
-                                         "GET /photos?tagging",
+                                         "GET /photos?tagging&versionId=7",
                                          "GET /photos/k?prefix=a",
                                          "GET /photos?partNumber=1",
                                          "PUT /photos/k?versionId=7",
@@ -157,6 +173,13 @@ TEST(Router, WhatIsNotKnownIsNotImplementedAndFallsThroughToNothing) {
                                          "POST /photos?acl",
                                          "HEAD /photos/k?acl",
                                          "GET /photos/k?policy",
+                                         "PUT /photos/k?attributes",
+                                         "GET /photos?attributes",
+                                         "GET /photos/k?publicAccessBlock",
+                                         "GET /photos/k?leat-etag",
+                                         "DELETE /photos?leat-etag",
+                                         "PUT /photos/k?leat-durability",
+                                         "DELETE /photos?leat-undo",
                                          "PUT /photos/k?cors",
                                          "PUT /photos/k?lifecycle",
                                          "DELETE /photos/k?policy",
@@ -193,6 +216,20 @@ TEST(Router, FieldsThatWouldChangeTheMeaningAreNotImplemented) {
   }
   EXPECT_EQ(routed("PUT /photos/k?x-amz-server-side-encryption=AES256"), "not_implemented");
   EXPECT_EQ(routed("PUT /photos/k?x-amz-checksum-crc32=AAAAAA%3D%3D"), "s3_put_object");
+}
+
+TEST(Router, WhatIsSaidOfTheSourceOfACopyNeedsACopy) {
+  for (const std::string_view field :
+       {"x-amz-copy-source-if-match: x", "x-amz-copy-source-if-none-match: x",
+        "x-amz-copy-source-if-modified-since: x", "X-Amz-Copy-Source-Range: bytes=0-1"}) {
+    const std::string line = std::string(field) + "\r\n";
+    EXPECT_EQ(routed("PUT /photos/k", line), "bad_request") << field;
+    EXPECT_EQ(routed("PUT /photos/k?partNumber=1&uploadId=x", line), "bad_request") << field;
+  }
+  EXPECT_EQ(routed("PUT /photos/k?x-amz-copy-source-if-match=x"), "bad_request");
+  const std::string range = "x-amz-copy-source: b/k\r\nx-amz-copy-source-range: bytes=0-1\r\n";
+  EXPECT_EQ(routed("PUT /photos/k", range), "not_implemented");
+  EXPECT_EQ(routed("PUT /photos/k?partNumber=1&uploadId=x", range), "s3_upload_part_copy");
 }
 
 TEST(Router, TheOneVersionOfTheApiMayBeNamed) {

@@ -25,6 +25,7 @@ class S3Api {
  public:
   struct Parts {
     store::ShardStore& store;
+    shards::ShardIndexes& indexes;
     const keys::ShardKeys& keys;
     const http::Authenticator& token;  // of the operators
     const io::Clock& clock;
@@ -36,6 +37,9 @@ class S3Api {
 
   // The first one to be installed: a host with a bucket in it has no other API.
   void install(http::Dispatcher& dispatcher);
+
+  // For other APIs whose callers hold the same keys.
+  Tools& tools() { return tools_; }
 
  private:
   class Operator;

@@ -79,11 +79,13 @@ class S3Test : public ::testing::Test {
  protected:
   S3Test() {
     EXPECT_TRUE(rig_.open());
+    indexes_.emplace(rig_.store(), 16 * kMiB);
     EXPECT_TRUE(rig_.disk(0).make_directories("/node"));
     const auto first = keys_.open(0);
     keys_.add(http_.world.shard(), pool_);
     signer_ = {.access_key = (*first)->id, .secret = (*first)->secret, .region = "leat"};
     api_ = std::make_unique<S3Api>(S3Api::Parts{.store = rig_.store(),
+                                                .indexes = *indexes_,
                                                 .keys = keys_.on(http_.world.shard()),
                                                 .token = token_,
                                                 .clock = http_.world.clock("server"),
@@ -169,6 +171,7 @@ class S3Test : public ::testing::Test {
   StrangersOnly token_;
   testing::HttpWorld http_{http_options(router_)};
   test::StoreWorld rig_{http_.world, *http_.logger, 2};
+  std::optional<shards::ShardIndexes> indexes_;  // of the open store
   io::SeededRng rng_{7};
   rt::BlockingPool pool_{"sim", 0, 16};
   keys::KeyStore keys_{rig_.disk(0), rng_, "/node/keys.json"};

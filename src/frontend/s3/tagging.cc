@@ -1,5 +1,6 @@
-// Tags of objects.
+// Tags of objects and of buckets.
 #include "s3/attributes.h"
+#include "s3/bucket_rules.h"
 #include "s3/versions.h"
 #include "xml/document.h"
 #include "xml/writer.h"
@@ -9,9 +10,6 @@ namespace {
 
 using http::Response;
 
-// How often the object may be replaced while its tags are being set before we give up.
-constexpr int kRaces = 10;
-
 S3Result<Tag> tag_in(xml::Element element) {
   const auto key = element.need_one("Key");
   const auto value = element.need_one("Value");
@@ -19,7 +17,7 @@ S3Result<Tag> tag_in(xml::Element element) {
   return Tag{.key = std::string(key->text()), .value = std::string(value->text())};
 }
 
-S3Result<std::vector<Tag>> tags_in(const std::string& text) {
+S3Result<std::vector<Tag>> tags_in(const std::string& text, std::size_t max) {
   const auto document = xml::Document::parse(as_bytes(text));
   if (!document || document->root().name() != "Tagging") return refuse(S3Code::malformed_xml);
   const auto set = document->root().need_one("TagSet");
@@ -30,33 +28,11 @@ S3Result<std::vector<Tag>> tags_in(const std::string& text) {
     LEAT_TRY(Tag tag, tag_in(child));
     tags.push_back(std::move(tag));
   }
-  LEAT_DO(check_tags(tags));
+  LEAT_DO(check_tags(tags, max));
   return tags;
 }
 
-// `tags` as encode_tags() writes them; empty for none.
-S3Task<void> set_tags(Call& call, std::string tags) {
-  for (int race = 0;; ++race) {
-    LEAT_CO_TRY(const store::Found found, co_await find_object(call));
-    Attributes attributes = found.version.attributes;
-    std::erase_if(attributes, [](const auto& one) { return one.name == kTagging; });
-    if (!tags.empty()) attributes.push_back({.name = std::string(kTagging), .value = tags});
-    const auto revised = co_await call.store().set_attributes(found, std::move(attributes));
-    if (revised) co_return S3Status{};
-    // Replaced since it was found.
-    const Errc code = revised.error().code();
-    const bool is_gone = code == Errc::not_found || code == Errc::precondition_failed;
-    if (is_gone && race < kRaces) continue;
-    co_return std::unexpected(told(revised.error(), S3Code::no_such_key));
-  }
-}
-
-}  // namespace
-
-Answer get_tagging(Call& call) {
-  LEAT_CO_TRY(const store::Found found, co_await find_object(call));
-  const auto stored = find_attribute(found.version.attributes, kTagging).value_or("");
-  LEAT_CO_TRY(const auto tags, decode_tags(stored));
+Response tags_answer(const std::vector<Tag>& tags) {
   std::string body;
   xml::Writer xml(body);
   xml.open("Tagging", kNamespace);
@@ -69,19 +45,58 @@ Answer get_tagging(Call& call) {
   }
   xml.close();
   xml.close();
-  co_return xml_answer(200, std::move(body));
+  return xml_answer(200, std::move(body));
+}
+
+S3Task<void> keep_bucket_tags(Call& call, std::optional<std::string> tags) {
+  auto setting =
+      call.store().set_property(call.bucket.id, std::string(kTagsProperty), std::move(tags));
+  co_return told(co_await std::move(setting), S3Code::no_such_bucket);
+}
+
+}  // namespace
+
+Answer get_tagging(Call& call) {
+  LEAT_CO_TRY(const store::Found found, co_await find_object(call));
+  const auto stored = find_attribute(found.version.attributes, kTagging).value_or("");
+  LEAT_CO_TRY(const auto tags, decode_tags(stored));
+  co_return tags_answer(tags);
 }
 
 Answer put_tagging(Call& call) {
   const DocumentForm form;
   LEAT_CO_TRY(const std::string text, co_await read_document(call, form));
-  LEAT_CO_TRY(const auto tags, tags_in(text));
-  LEAT_CO_DO(co_await set_tags(call, encode_tags(tags)));
+  LEAT_CO_TRY(const auto tags, tags_in(text, kObjectTagsMax));
+  std::optional<std::string> stored;
+  if (!tags.empty()) stored = encode_tags(tags);
+  LEAT_CO_DO(co_await set_attribute(call, kTagging, std::move(stored)));
   co_return Response(200);
 }
 
 Answer delete_tagging(Call& call) {
-  LEAT_CO_DO(co_await set_tags(call, std::string()));
+  LEAT_CO_DO(co_await set_attribute(call, kTagging, std::nullopt));
+  co_return Response(204);
+}
+
+Answer get_bucket_tagging(Call& call) {
+  const std::string* stored = find_property(call.bucket, kTagsProperty);
+  if (stored == nullptr) co_return refuse(S3Code::no_such_tag_set, "The TagSet does not exist");
+  LEAT_CO_TRY(const auto tags, decode_tags(*stored));
+  co_return tags_answer(tags);
+}
+
+Answer put_bucket_tagging(Call& call) {
+  const DocumentForm form;
+  LEAT_CO_TRY(const std::string text, co_await read_document(call, form));
+  LEAT_CO_TRY(const auto tags, tags_in(text, kBucketTagsMax));
+  std::optional<std::string> stored;
+  if (!tags.empty()) stored = encode_tags(tags);
+  LEAT_CO_DO(co_await keep_bucket_tags(call, std::move(stored)));
+  co_return Response(204);
+}
+
+Answer delete_bucket_tagging(Call& call) {
+  LEAT_CO_DO(co_await keep_bucket_tags(call, std::nullopt));
   co_return Response(204);
 }
 

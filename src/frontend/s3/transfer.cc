@@ -8,6 +8,7 @@
 #include "http1/uri.h"
 #include "rt/shard.h"
 #include "s3/acl.h"
+#include "s3/etag.h"
 #include "s3/permission.h"
 #include "s3/versions.h"
 
@@ -102,18 +103,17 @@ S3Task<s3body::BodyDigests> receive(Call& call, store::Put& put, s3body::BodyRea
   co_return reader.finish();
 }
 
-S3Task<CopyDigests> copy_into(store::ShardStore& store, const store::Found& from,
-                              volume::ByteRange range, store::Put& put,
-                              hash::ChecksumAlgorithm algorithm) {
-  hash::Md5 md5;
-  hash::Checksum checksum(algorithm);
-  const auto watch = [&md5, &checksum](Bytes step) {
-    md5.update(step);
+S3Task<CopyDigests> copy_into(store::ShardStore& store, const store::Found& from, CopyPlan plan,
+                              store::Put& put) {
+  EtagMaker etag(plan.has_fast_etag);
+  hash::Checksum checksum(plan.algorithm);
+  const auto watch = [&etag, &checksum](Bytes step) {
+    etag.update(step);
     checksum.update(step);
   };
   // Replaced and cleaned away since it was found: who asks again gets the newer one.
-  LEAT_CO_DO(told(co_await store.pour(from, range, put, watch), S3Code::slow_down));
-  co_return CopyDigests{.md5 = md5.finish(), .checksum = checksum.finish()};
+  LEAT_CO_DO(told(co_await store.pour(from, plan.range, put, watch), S3Code::slow_down));
+  co_return CopyDigests{.etag = etag.finish(), .checksum = checksum.finish()};
 }
 
 S3Task<CopySource> find_copy_source(Call& call) {

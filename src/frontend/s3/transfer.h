@@ -17,13 +17,17 @@ constexpr std::uint64_t kPutMaxBytes = 5 * kGiB;  // in one piece, as AWS has it
 S3Task<s3body::BodyDigests> receive(Call& call, store::Put& put, s3body::BodyReader& reader);
 
 // A range of an object into `put`, with its digests.
+struct CopyPlan {
+  volume::ByteRange range{};
+  hash::ChecksumAlgorithm algorithm = hash::ChecksumAlgorithm::crc64nvme;
+  bool has_fast_etag = false;
+};
 struct CopyDigests {
-  hash::Md5::Value md5{};
+  std::string etag{};
   hash::ChecksumValue checksum;
 };
-S3Task<CopyDigests> copy_into(store::ShardStore& store, const store::Found& from,
-                              volume::ByteRange range, store::Put& put,
-                              hash::ChecksumAlgorithm algorithm);
+S3Task<CopyDigests> copy_into(store::ShardStore& store, const store::Found& from, CopyPlan plan,
+                              store::Put& put);
 
 // The object that x-amz-copy-source names: found, its conditions hold, and the caller may read it.
 // Errors: InvalidArgument, AccessDenied, NoSuchBucket, NoSuchKey, NoSuchVersion, InvalidRequest (a

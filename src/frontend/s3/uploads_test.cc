@@ -53,6 +53,69 @@ TEST_F(S3Test, AnUploadInPartsBecomesOneObject) {
   EXPECT_EQ(ask("GET", "/photos?uploads").body.find("<Upload>"), std::string::npos);
 }
 
+TEST_F(S3Test, AnEmptyLastPartIsReadWithoutARange) {
+  const std::string upload = element(ask("POST", "/photos/m?uploads"), "UploadId");
+  const std::string target = "/photos/m?uploadId=" + upload;
+  const Reply first = ask("PUT", target + "&partNumber=1", {}, std::string(5 * kMiB, 'A'));
+  const Reply last = ask("PUT", target + "&partNumber=2");
+  const Reply none = ask("GET", target + "&max-parts=0");
+  EXPECT_EQ(element(none, "IsTruncated"), "false") << "who asks for none is not sent on";
+  EXPECT_TRUE(elements(none, "PartNumber").empty());
+  const std::string named = listing({{1, first.field("etag")}, {2, last.field("etag")}});
+  ASSERT_EQ(ask("POST", target, {}, named).status, 200);
+  for (const std::string method : {"GET", "HEAD"}) {
+    const Reply part = ask(method, "/photos/m?partNumber=2");
+    EXPECT_EQ(part.status, 206);
+    EXPECT_EQ(part.body, "");
+    EXPECT_EQ(part.field("content-length"), "0");
+    EXPECT_EQ(part.field("content-range"), "(none)");
+    EXPECT_EQ(part.field("x-amz-mp-parts-count"), "2");
+  }
+}
+
+TEST_F(S3Test, ThePartsOfAnObjectKeepTheirChecksums) {
+  const Fields enabled = {{"x-amz-checksum-mode", "ENABLED"}};
+  for (const std::string word : {"CRC32", "SHA256", "CRC64NVME"}) {
+    const auto algorithm = *hash::algorithm_from_word(word);
+    const std::string header(hash::header_of(algorithm));
+    const std::string upload =
+        element(ask("POST", "/photos/m?uploads", {{"x-amz-checksum-algorithm", word}}), "UploadId");
+    const std::string target = "/photos/m?uploadId=" + upload + "&partNumber=";
+    const Reply first = ask("PUT", target + "3", {}, std::string(5 * kMiB, 'A'));
+    const Reply last = ask("PUT", target + "4", {}, "tail");
+    const std::string named = listing({{3, first.field("etag")}, {4, last.field("etag")}});
+    ASSERT_EQ(ask("POST", "/photos/m?uploadId=" + upload, {}, named).status, 200);
+    EXPECT_EQ(ask("HEAD", "/photos/m?partNumber=1", enabled).field(header), first.field(header));
+    const Reply part = ask("GET", "/photos/m?partNumber=2", enabled);
+    EXPECT_EQ(part.body, "tail");
+    EXPECT_EQ(part.field(header), last.field(header));
+    EXPECT_EQ(ask("GET", "/photos/m?partNumber=2").field(header), "(none)") << "nobody asked";
+    const Reply told =
+        ask("GET", "/photos/m?attributes", {{"x-amz-object-attributes", "ObjectParts"}});
+    EXPECT_EQ(elements(told, "Checksum" + word),
+              (std::vector<std::string>{first.field(header), last.field(header)}));
+  }
+}
+
+TEST_F(S3Test, AnObjectInOnePieceIsItsFirstPart) {
+  const std::string sum = put("k", "hello").field("x-amz-checksum-crc64nvme");
+  const Reply part = ask("GET", "/photos/k?partNumber=1", {{"x-amz-checksum-mode", "ENABLED"}});
+  EXPECT_EQ(part.status, 206);
+  EXPECT_EQ(part.field("x-amz-checksum-crc64nvme"), sum);
+}
+
+TEST_F(S3Test, ACopyOfAnObjectInPartsHasNoneOfTheirChecksums) {
+  const std::string upload = element(ask("POST", "/photos/m?uploads"), "UploadId");
+  const Reply part = ask("PUT", "/photos/m?partNumber=1&uploadId=" + upload, {}, "all");
+  ASSERT_EQ(
+      ask("POST", "/photos/m?uploadId=" + upload, {}, listing({{1, part.field("etag")}})).status,
+      200);
+  ASSERT_EQ(put("copy", "", {{"x-amz-copy-source", "/photos/m"}}).status, 200);
+  const auto found = rig_.find({rig_.store().find_bucket("photos")->id, "copy"});
+  for (const record::Attribute& one : found->version.attributes)
+    EXPECT_FALSE(one.name.starts_with("leat-")) << one.name;
+}
+
 struct WholeChecksum {
   std::string algorithm;
   std::string type;
@@ -170,6 +233,46 @@ TEST_F(S3Test, PartsCanBeCopied) {
   const std::string etag = element(copied, "ETag");
   ASSERT_EQ(ask("POST", "/photos/m?uploadId=" + upload, {}, listing({{1, etag}})).status, 200);
   EXPECT_EQ(ask("GET", "/photos/m").body, "2345");
+}
+
+// All pages of a listing of uploads, one item a page.
+TEST_F(S3Test, UploadsAreListedPageByPageWithGroupsInTheirPlace) {
+  std::vector<std::string> ids;
+  for (const std::string key : {"b", "a/1", "a/2", "b", "c/x/1", "d%FF"})
+    ids.push_back(element(ask("POST", "/photos/" + key + "?uploads"), "UploadId"));
+  const auto seen = [this](const std::string& more) {
+    std::string names;
+    std::string marker;
+    for (int pages = 0; pages < 20; ++pages) {
+      const Reply page =
+          ask("GET", "/photos?uploads&encoding-type=url&max-uploads=1" + more + marker);
+      for (const std::string& key : elements(page, "Key"))
+        names += key + ' ';
+      for (const std::string& group : elements(page, "Prefix"))
+        if (!group.empty() && more.find("prefix=" + group) == more.npos) names += group + ' ';
+      if (element(page, "IsTruncated") != "true") return names;
+      marker = "&key-marker=" + element(page, "NextKeyMarker");
+      const std::string id = element(page, "NextUploadIdMarker");
+      if (!id.empty() && id != "(none)") marker += "&upload-id-marker=" + id;
+    }
+    return names + "and no end";
+  };
+  EXPECT_EQ(seen(""), "a/1 a/2 b b c/x/1 d%FF ");
+  EXPECT_EQ(seen("&delimiter=/"), "a/ b b c/ d%FF ");
+  EXPECT_EQ(seen("&prefix=a/"), "a/1 a/2 ");
+  EXPECT_EQ(seen("&prefix=c/&delimiter=/"), "c/x/ ");
+  EXPECT_EQ(seen("&prefix=none"), "");
+  const Reply all = ask("GET", "/photos?uploads");
+  EXPECT_EQ(elements(all, "Key").size(), 6U);
+  EXPECT_EQ(element(all, "IsTruncated"), "false");
+  // Of one key the higher numbers come behind.
+  const std::string low = std::min(ids[0], ids[3]);
+  const Reply behind = ask("GET", "/photos?uploads&key-marker=b&upload-id-marker=" + low);
+  EXPECT_EQ(elements(behind, "UploadId").front(), std::max(ids[0], ids[3]));
+  EXPECT_EQ(elements(ask("GET", "/photos?uploads&key-marker=b"), "Key").size(), 2U);
+  EXPECT_EQ(code(ask("GET", "/photos?uploads&key-marker=b&upload-id-marker=what")),
+            "400 InvalidArgument");
+  EXPECT_EQ(elements(ask("GET", "/photos?uploads&max-uploads=0"), "Key").size(), 0U);
 }
 
 }  // namespace

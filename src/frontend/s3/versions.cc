@@ -13,6 +13,8 @@ using http::Response;
 using record::Versioning;
 
 constexpr std::uint64_t kVersionsMax = 1000;
+// How often somebody else may be faster before we give up.
+constexpr int kRaces = 10;
 
 std::string text_of(const record::Version& version) {
   return store::to_text(store::name_of(version));
@@ -125,6 +127,22 @@ S3Task<store::Found> find_object(Call& call) {
       .bucket_name = call.target.bucket, .bucket = call.bucket, .key = call.target.key};
   LEAT_CO_TRY(wanted.version, version_in(call));
   co_return co_await find_object(call, std::move(wanted));
+}
+
+S3Task<void> set_attribute(Call& call, std::string_view name, std::optional<std::string> value) {
+  for (int race = 0;; ++race) {
+    LEAT_CO_TRY(const store::Found found, co_await find_object(call));
+    auto attributes = found.version.attributes;
+    std::erase_if(attributes, [name](const auto& one) { return one.name == name; });
+    if (value) attributes.push_back({.name = std::string(name), .value = *value});
+    const auto revised = co_await call.store().set_attributes(found, std::move(attributes));
+    if (revised) co_return S3Status{};
+    // Replaced, or revised by somebody else, since it was found.
+    const Errc code = revised.error().code();
+    const bool is_overtaken = code == Errc::not_found || code == Errc::precondition_failed;
+    if (is_overtaken && race < kRaces) continue;
+    co_return std::unexpected(told(revised.error(), S3Code::no_such_key));
+  }
 }
 
 void add_version_id(Response& response, const record::Bucket& bucket,

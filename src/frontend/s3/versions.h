@@ -25,6 +25,10 @@ S3Task<store::Found> find_object(Call& call, VersionOf wanted);
 // What the request itself is about.
 S3Task<store::Found> find_object(Call& call);
 
+// Sets one attribute of what the request is about, or takes it away; the others stay as they are by
+// then. Errors: those of find_object().
+S3Task<void> set_attribute(Call& call, std::string_view name, std::optional<std::string> value);
+
 // x-amz-version-id, in a bucket that keeps versions or did.
 void add_version_id(http::Response& response, const record::Bucket& bucket,
                     const record::Version& version, std::string_view field = "x-amz-version-id");

@@ -1,10 +1,10 @@
 // PutObject and CopyObject.
 #include <fmt/format.h>
 
-#include "base/encoding.h"
 #include "s3/acl.h"
 #include "s3/attributes.h"
 #include "s3/configuration.h"
+#include "s3/etag.h"
 #include "s3/transfer.h"
 #include "s3/versions.h"
 #include "xml/writer.h"
@@ -79,12 +79,13 @@ Answer put_object(Call& call) {
   LEAT_CO_DO(note_acl(call, details.attributes));
   LEAT_CO_TRY(details.precondition, precondition_of(call));
   const volume::Precondition precondition = details.precondition;
+  plan.makes_md5 = !has_fast_etags(call.bucket);
   LEAT_CO_TRY(auto reader, s3body::BodyReader::create(std::move(plan), call.caller.chain));
 
   auto beginning = call.store().begin_put(call.object(), size);
   LEAT_CO_TRY(auto put, told(co_await std::move(beginning), S3Code::no_such_bucket));
   LEAT_CO_TRY(const auto digests, co_await receive(call, *put, reader));
-  details.etag = to_hex(digests.md5);
+  details.etag = etag_of(digests);
   set_checksum(details.attributes, digests.checksum);
   const auto version = co_await put->finish(std::move(details));
   if (!version) {
@@ -130,10 +131,12 @@ Answer copy_object(Call& call) {
 
   auto beginning = call.store().begin_put(call.object(), original.size_bytes);
   LEAT_CO_TRY(auto put, told(co_await std::move(beginning), S3Code::no_such_bucket));
-  const volume::ByteRange all{.offset = 0, .length = original.size_bytes};
-  auto copying = copy_into(call.store(), source.found, all, *put, algorithm);
+  const CopyPlan plan{.range = {.offset = 0, .length = original.size_bytes},
+                      .algorithm = algorithm,
+                      .has_fast_etag = has_fast_etags(call.bucket)};
+  auto copying = copy_into(call.store(), source.found, plan, *put);
   LEAT_CO_TRY(const CopyDigests digests, co_await std::move(copying));
-  details.etag = to_hex(digests.md5);
+  details.etag = digests.etag;
   set_checksum(details.attributes, digests.checksum);
   const auto version = co_await put->finish(std::move(details));
   if (!version) {

@@ -1,8 +1,7 @@
 #include "share/share.h"
 
-#include <array>
-
 #include "http/representation.h"
+#include "http1/media_type.h"
 #include "http1/uri.h"
 
 namespace leat::share {
@@ -19,23 +18,6 @@ Result<std::string> name_of(const http1::RequestHead& head) {
   LEAT_TRY(std::string path, http1::percent_decode(head.path.substr(1)));
   if (!folder::is_servable(path)) return fail(Errc::not_found, "no file can have this name");
   return path;
-}
-
-std::string_view content_type_of(std::string_view path) {
-  struct Known {
-    std::string_view ending;
-    std::string_view type;
-  };
-  static constexpr std::array kKnown = {
-      Known{".tar", "application/x-tar"}, Known{".json", "application/json"},
-      Known{".jpg", "image/jpeg"},        Known{".jpeg", "image/jpeg"},
-      Known{".png", "image/png"},         Known{".webp", "image/webp"},
-      Known{".txt", "text/plain"},        Known{".csv", "text/csv"},
-  };
-  for (const Known& known : kKnown) {
-    if (path.ends_with(known.ending)) return known.type;
-  }
-  return "application/octet-stream";
 }
 
 void set_body(Response& response, const folder::Folder& folder, const folder::OpenFilePtr& file,
@@ -57,7 +39,7 @@ Result<Response> answer_read(const http1::RequestHead& head, const folder::Folde
   const http::Representation selected{.etag = file->etag,
                                       .modified = file->info.modified,
                                       .size_bytes = file->info.size_bytes,
-                                      .content_type = content_type_of(path)};
+                                      .content_type = http1::media_type_of(path)};
   LEAT_TRY(http::ReadAnswer answer, http::answer_read(head, selected));
   if (answer.range) {
     set_body(answer.response, folder, file, answer.range->offset, answer.range->length);
