@@ -48,6 +48,20 @@ Result<ListedObject> object_in(xml::Element contents) {
   return object;
 }
 
+Result<ListedVersion> identified_in(xml::Element item, std::string_view id) {
+  ListedVersion listed{.id = text_of(item, id)};
+  LEAT_TRY(listed.key, decoded(text_of(item, "Key")));
+  return listed;
+}
+
+Result<std::optional<ListMarker>> next_in(xml::Element root, std::string_view id) {
+  if (text_of(root, "IsTruncated") != "true") return std::optional<ListMarker>();
+  ListMarker marker{.id = text_of(root, id)};
+  LEAT_TRY(marker.key, decoded(text_of(root, "NextKeyMarker")));
+  if (!marker.key.empty()) return std::optional(std::move(marker));
+  return fail(Errc::io, "the service's listing breaks off without saying where to go on");
+}
+
 }  // namespace
 
 std::string_view without_quotes(std::string_view etag) {
@@ -114,6 +128,32 @@ Result<PartPage> parse_parts(std::string_view body) {
   if (text_of(document.root(), "IsTruncated") == "true" && marker) {
     page.next_marker = static_cast<std::uint32_t>(*marker);
   }
+  return page;
+}
+
+Result<VersionPage> parse_versions(std::string_view body) {
+  LEAT_TRY(const auto document, document_of(body, "ListVersionsResult"));
+  VersionPage page;
+  const auto children = document.root().children();
+  for (const xml::Element child : children) {
+    if (child.name() != "Version" && child.name() != "DeleteMarker") continue;
+    LEAT_TRY(auto listed, identified_in(child, "VersionId"));
+    page.versions.push_back(std::move(listed));
+  }
+  LEAT_TRY(page.next, next_in(document.root(), "NextVersionIdMarker"));
+  return page;
+}
+
+Result<UploadPage> parse_uploads(std::string_view body) {
+  LEAT_TRY(const auto document, document_of(body, "ListMultipartUploadsResult"));
+  UploadPage page;
+  const auto children = document.root().children();
+  for (const xml::Element child : children) {
+    if (child.name() != "Upload") continue;
+    LEAT_TRY(auto listed, identified_in(child, "UploadId"));
+    page.uploads.push_back(std::move(listed));
+  }
+  LEAT_TRY(page.next, next_in(document.root(), "NextUploadIdMarker"));
   return page;
 }
 

@@ -50,6 +50,27 @@ struct PartPage {
   std::optional<std::uint32_t> next_marker{};
 };
 
+// Where a listing of versions or of uploads goes on.
+struct ListMarker {
+  std::string key{};  // empty: at the beginning
+  std::string id{};
+};
+
+struct ListedVersion {
+  std::string key{};
+  std::string id{};
+};
+
+struct VersionPage {
+  std::vector<ListedVersion> versions{};  // and delete markers
+  std::optional<ListMarker> next{};
+};
+
+struct UploadPage {
+  std::vector<ListedVersion> uploads{};
+  std::optional<ListMarker> next{};
+};
+
 struct FailedDelete {
   std::string key{};
   std::string reason{};
@@ -60,6 +81,9 @@ Result<BucketPage> parse_buckets(std::string_view body);
 // Requires: asked with encoding-type=url.
 Result<ObjectPage> parse_objects(std::string_view body);
 Result<PartPage> parse_parts(std::string_view body);
+// Requires: asked with encoding-type=url, as parse_objects().
+Result<VersionPage> parse_versions(std::string_view body);
+Result<UploadPage> parse_uploads(std::string_view body);
 Result<std::string> parse_upload_id(std::string_view body);
 Result<std::vector<FailedDelete>> parse_failed_deletes(std::string_view body);
 // The children of the root that have text: of ListBucket's relatives, copies and completions.

@@ -27,6 +27,35 @@ TEST(Answers, AListingThatIsCutWithoutATokenIsAnError) {
       parse_objects("<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>"));
 }
 
+TEST(Answers, VersionsAndMarkersComeInOneListAndSayWhereToGoOn) {
+  const auto page = parse_versions(
+      "<ListVersionsResult><IsTruncated>true</IsTruncated><NextKeyMarker>a%2F</NextKeyMarker>"
+      "<NextVersionIdMarker>v1</NextVersionIdMarker>"
+      "<Version><Key>a%2F</Key><VersionId>v2</VersionId></Version>"
+      "<DeleteMarker><Key>b</Key><VersionId>null</VersionId></DeleteMarker></ListVersionsResult>");
+  ASSERT_TRUE(page);
+  ASSERT_EQ(page->versions.size(), 2U);
+  EXPECT_EQ(page->versions[0].key, "a/");
+  EXPECT_EQ(page->versions[1].id, "null");
+  ASSERT_TRUE(page->next);
+  EXPECT_EQ(page->next->key, "a/");
+  EXPECT_EQ(page->next->id, "v1");
+}
+
+TEST(Answers, UploadsThatAreUnderWay) {
+  const auto page = parse_uploads(
+      "<ListMultipartUploadsResult><IsTruncated>false</IsTruncated>"
+      "<Upload><Key>a%0D</Key><UploadId>7</UploadId></Upload></ListMultipartUploadsResult>");
+  ASSERT_TRUE(page);
+  ASSERT_EQ(page->uploads.size(), 1U);
+  EXPECT_EQ(page->uploads[0].key, "a\r");
+  EXPECT_EQ(page->uploads[0].id, "7");
+  EXPECT_FALSE(page->next);
+  EXPECT_FALSE(
+      parse_uploads("<ListMultipartUploadsResult><IsTruncated>true</IsTruncated>"
+                    "</ListMultipartUploadsResult>"));
+}
+
 TEST(Answers, PartsComeWithTheirChecksums) {
   const auto page = parse_parts(
       "<ListPartsResult><IsTruncated>true</IsTruncated>"

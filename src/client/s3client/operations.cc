@@ -1,4 +1,5 @@
-// Buckets, listings, reading and removing objects. Writing is in writing.cc.
+// Buckets, listings, reading and removing objects. Writing is in writing.cc, removing many in
+// emptying.cc.
 #include "s3client/operations.h"
 
 #include <fmt/format.h>
@@ -6,7 +7,6 @@
 #include "base/check.h"
 #include "http1/date.h"
 #include "http1/grammar.h"
-#include "xml/unicode.h"
 #include "xml/writer.h"
 
 namespace leat::s3client {
@@ -14,16 +14,6 @@ namespace {
 
 constexpr std::string_view kNamespace = "http://s3.amazonaws.com/doc/2006-03-01/";
 constexpr std::string_view kMeta = "x-amz-meta-";
-
-// True if XML can say it and every parser reads the same.
-bool is_plain_text(std::string_view text) {
-  while (!text.empty()) {
-    const xml::CodePoint first = xml::first_code_point(text);
-    if (first.size == 0 || !xml::is_xml_char(first.value) || first.value == '\r') return false;
-    text.remove_prefix(first.size);
-  }
-  return true;
-}
 
 std::optional<hash::ChecksumValue> whole_checksum(const http1::HeaderBlock& headers) {
   const auto type = headers.find("x-amz-checksum-type");
@@ -150,46 +140,6 @@ rt::Task<void> delete_object(S3Client& client, ObjectName name, std::string etag
   if (!etag.empty()) request.fields.push_back({"If-Match", '"' + etag + '"'});
   LEAT_CO_DO(co_await client.ask(request));
   co_return Status{};
-}
-
-rt::Task<std::vector<FailedDelete>> delete_objects(S3Client& client, std::string bucket,
-                                                   std::vector<std::string> keys) {
-  std::vector<FailedDelete> failed;
-  std::vector<std::string> odd;  // what XML cannot name goes one by one
-  std::string body;
-  xml::Writer xml(body);
-  xml.open("Delete", kNamespace);
-  xml.element("Quiet", true);
-  std::size_t named = 0;
-  for (std::string& key : keys) {
-    if (!is_plain_text(key)) {
-      odd.push_back(std::move(key));
-      continue;
-    }
-    xml.open("Object");
-    xml.element("Key", std::string_view(key));
-    xml.close();
-    ++named;
-  }
-  xml.close();
-  if (named > 0) {
-    Request request{.method = "POST"};
-    request.name.bucket = bucket;
-    request.query = {{"delete", ""}};
-    hash::Checksum checksum(hash::ChecksumAlgorithm::crc64nvme);
-    checksum.update(as_bytes(body));
-    request.fields = {{"x-amz-checksum-crc64nvme", checksum.finish().base64()}};
-    request.body = as_bytes(body);
-    LEAT_CO_TRY(const Answer answer, co_await client.ask(request));
-    LEAT_CO_TRY(failed, parse_failed_deletes(answer.body));
-  }
-  for (std::string& key : odd) {
-    ObjectName name{bucket, key};
-    std::string whichever;
-    const Status gone = co_await delete_object(client, std::move(name), std::move(whichever));
-    if (!gone) failed.push_back({std::move(key), std::string(gone.error().detail())});
-  }
-  co_return failed;
 }
 
 }  // namespace leat::s3client

@@ -65,16 +65,25 @@ struct PutQuery {
   Bytes bytes{};
   hash::ChecksumValue checksum;
   Content content{};
+  bool if_absent = false;  // only if there is no such object
 };
-// Returns the ETag. Errors: corrupt, when other bytes arrived than were sent.
+// Returns the ETag. Errors: corrupt, when other bytes arrived than were sent; precondition_failed,
+// when there is one.
 rt::Task<std::string> put_object(S3Client& client, PutQuery query);
 
 // `etag`: only if it is this one; empty: whichever is there.
 // Errors: precondition_failed, when the object is another one now.
 rt::Task<void> delete_object(S3Client& client, ObjectName name, std::string etag = {});
-// At most 1000. Returns those that are still there and why.
+// At most 1000. `versions` has the version of each key, or nothing at all: then the newest ones go.
+// Returns those that are still there and why.
 rt::Task<std::vector<FailedDelete>> delete_objects(S3Client& client, std::string bucket,
-                                                   std::vector<std::string> keys);
+                                                   std::vector<std::string> keys,
+                                                   std::vector<std::string> versions = {});
+
+// Whether old versions of objects are, or ever were, kept. A service that knows of none keeps none.
+rt::Task<bool> keeps_versions(S3Client& client, std::string bucket);
+// Versions and delete markers behind `after`, keys ascending.
+rt::Task<VersionPage> list_versions(S3Client& client, std::string bucket, ListMarker after);
 
 // On the service, without its bytes coming here. At most 5 GiB.
 rt::Task<void> copy_object(S3Client& client, ObjectName from, ObjectName to, std::string etag);
@@ -107,6 +116,8 @@ rt::Task<std::vector<ListedPart>> list_parts(S3Client& client, Upload upload);
 // `checksum` is the whole object's; the service compares it with what its parts give.
 rt::Task<std::string> complete_upload(S3Client& client, Upload upload, std::vector<PartDone> parts,
                                       std::optional<hash::ChecksumValue> checksum);
+// Uploads that were neither completed nor aborted.
+rt::Task<UploadPage> list_uploads(S3Client& client, std::string bucket, ListMarker after);
 rt::Task<void> abort_upload(S3Client& client, Upload upload);
 
 }  // namespace leat::s3client

@@ -3,6 +3,7 @@
 // The text is for the person at the terminal: what, why, and what to do next.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -23,6 +24,12 @@ struct RefusalParts {
 };
 
 Refusal refusal_of(const RefusalParts& parts);
+
+// The code that Leat's own API calls by this name; nothing if this build knows none.
+std::optional<Errc> errc_named(std::string_view name);
+
+// What keeps us from asking the service at `url`, and what to do next.
+Error unreachable(std::string_view url, const Error& error);
 
 // Whether the same request may do better after a failure of the connection.
 bool is_transient(const Error& error);

@@ -52,26 +52,6 @@ void S3Client::note_time(const httpclient::Response& response) {
   if (date) skew_ = *date - std::chrono::floor<std::chrono::seconds>(clock_.wall_now());
 }
 
-// Who was never reached is probably not there; who was may come back.
-Error S3Client::unreachable(const Error& error) const {
-  const std::string_view url = options_.endpoint.url;
-  switch (error.code()) {
-    case Errc::unavailable:
-    case Errc::not_found:
-      return {error.code() == Errc::not_found ? Errc::not_found : Errc::unavailable,
-              fmt::format("nobody answers at {}: {}; `leat serve DIR` starts a node, --endpoint "
-                          "names another service",
-                          url, error.detail())};
-    case Errc::denied:
-      return {Errc::denied, fmt::format("{}: {}; --ca-file names the certificates to trust", url,
-                                        error.detail())};
-    default:
-      return {error.code(),
-              fmt::format("{}: {}", url,
-                          error.detail().empty() ? traits(error.code()).name : error.detail())};
-  }
-}
-
 rt::Task<httpclient::Response> S3Client::attempt(const Request& request, bool& may_retry) {
   httpclient::Request sent = signed_request(request);
   auto response = co_await http_.send(std::move(sent));
@@ -79,7 +59,7 @@ rt::Task<httpclient::Response> S3Client::attempt(const Request& request, bool& m
     const bool never_there = !options_.was_answered->load(std::memory_order_relaxed) &&
                              response.error().code() == Errc::unavailable;
     may_retry = is_transient(response.error()) && !never_there;
-    co_return fail(unreachable(response.error()));
+    co_return fail(unreachable(options_.endpoint.url, response.error()));
   }
   note_time(*response);
   if (response->status() < 300) {
@@ -117,7 +97,7 @@ rt::Task<Answer> S3Client::ask(const Request& request) {
     auto body = co_await response.read_all(kAnswerMaxBytes);
     if (body) co_return Answer{std::move(response), std::move(*body)};
     if (!is_transient(body.error()) || !budget_.may_follow(number)) {
-      co_return fail(unreachable(body.error()));
+      co_return fail(unreachable(options_.endpoint.url, body.error()));
     }
     LEAT_CO_DO(co_await wait(number));
   }

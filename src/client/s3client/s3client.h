@@ -95,6 +95,7 @@ class S3Client {
 
   const Endpoint& endpoint() const { return options_.endpoint; }
   io::Clock& clock() const { return clock_; }
+  io::Rng& rng() const { return rng_; }
 
   // How far the service's clock was ahead of ours at its last answer, to the second.
   Duration clock_skew() const { return skew_; }
@@ -103,7 +104,6 @@ class S3Client {
   httpclient::Request signed_request(const Request& request);
   rt::Task<httpclient::Response> attempt(const Request& request, bool& may_retry);
   rt::Task<void> wait(std::uint32_t attempt);
-  Error unreachable(const Error& error) const;
   void note_time(const httpclient::Response& response);
 
   ServiceOptions options_;

@@ -59,6 +59,7 @@ rt::Task<std::string> put_object(S3Client& client, PutQuery query) {
   request.body = query.bytes;
   add_checksum(request, query.checksum);
   add_content(request, std::move(query.content));
+  if (query.if_absent) request.fields.push_back({"If-None-Match", "*"});
   LEAT_CO_TRY(const Answer answer, co_await client.ask(request));
   co_return std::string(without_quotes(answer.field("ETag")));
 }

@@ -29,6 +29,13 @@ rt::Task<std::optional<Entry>> ObjectEntries::next() {
                                 .etag = std::move(object.etag)});
 }
 
+rt::Task<std::optional<Entry>> FilteredEntries::next() {
+  while (true) {
+    LEAT_CO_TRY(auto entry, co_await all_->next());
+    if (!entry || filter_.takes(entry->name)) co_return entry;
+  }
+}
+
 // A file or folder as a listing shows it. Folders sort as "name/": that is how the keys below them
 // are sorted.
 struct FileEntries::Item {

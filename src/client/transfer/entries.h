@@ -18,6 +18,7 @@
 #include "s3client/answers.h"
 #include "s3client/s3client.h"
 #include "transfer/compare.h"
+#include "transfer/filter.h"
 
 namespace leat::transfer {
 
@@ -47,6 +48,18 @@ class ObjectEntries final : public EntrySource {
   std::vector<s3client::ListedObject> page_;
   std::size_t at_ = 0;
   bool is_last_ = false;
+};
+
+// Those of another source that a filter takes. Lifetime: the filter outlives it.
+class FilteredEntries final : public EntrySource {
+ public:
+  FilteredEntries(std::unique_ptr<EntrySource> all, const NameFilter& filter)
+      : all_(std::move(all)), filter_(filter) {}
+  rt::Task<std::optional<Entry>> next() override;
+
+ private:
+  std::unique_ptr<EntrySource> all_;
+  const NameFilter& filter_;
 };
 
 // What to do with files that are called as incomplete downloads are (names.h).

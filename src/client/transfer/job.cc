@@ -169,7 +169,8 @@ rt::Task<Outcome> copy(Tools& tools, Job job) {
 rt::Task<Outcome> remove(Tools& tools, Job job) {
   Outcome outcome;
   if (job.is_dry) co_return outcome;
-  auto removing = s3client::delete_objects(tools.client, job.target.bucket, std::move(job.keys));
+  auto removing = s3client::delete_objects(tools.client, job.target.bucket, std::move(job.keys),
+                                           std::move(job.versions));
   LEAT_CO_TRY(outcome.failed, co_await std::move(removing));
   co_return outcome;
 }

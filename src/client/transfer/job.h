@@ -14,16 +14,17 @@ enum class Action : std::uint8_t { put, get, copy, remove, remove_file };
 
 struct Job {
   Action action = Action::put;
-  std::string path{};               // the file of put, get and remove_file
-  s3client::ObjectName source{};    // of get and copy
-  s3client::ObjectName target{};    // of put and copy; of remove the bucket
-  std::vector<std::string> keys{};  // of remove, at most 1000
-  std::uint64_t size_bytes = 0;     // when it was listed
-  std::string etag{};               // of the source of a copy
-  s3client::Content content{};      // of put
-  bool compare_first = false;       // send it only if its contents differ
-  bool remove_source = false;       // afterwards: a move
-  bool is_dry = false;              // look, and change nothing
+  std::string path{};                   // the file of put, get and remove_file
+  s3client::ObjectName source{};        // of get and copy
+  s3client::ObjectName target{};        // of put and copy; of remove the bucket
+  std::vector<std::string> keys{};      // of remove, at most 1000
+  std::vector<std::string> versions{};  // of remove: of each key; empty: the newest ones
+  std::uint64_t size_bytes = 0;         // when it was listed
+  std::string etag{};                   // of the source of a copy
+  s3client::Content content{};          // of put
+  bool compare_first = false;           // send it only if its contents differ
+  bool remove_source = false;           // afterwards: a move
+  bool is_dry = false;                  // look, and change nothing
 };
 
 struct Outcome {

@@ -46,6 +46,12 @@ Result<Location> parse_object(std::string_view text) {
   location.object.bucket = rest.substr(0, slash);
   location.object.key = rest.substr(std::min(slash + 1, rest.size()));
   const std::string& bucket = location.object.bucket;
+  if (bucket.ends_with(':')) {
+    return fail(
+        Errc::bad_request,
+        fmt::format("{}: expected BUCKET/KEY, s3://BUCKET/KEY or leat://HOST:PORT/BUCKET/KEY",
+                    text));
+  }
   if (bucket.empty() || bucket.front() == '.' || bucket.front() == '~' || bucket == "-") {
     return fail(Errc::bad_request,
                 fmt::format("{} names no object: expected BUCKET or BUCKET/KEY", text));

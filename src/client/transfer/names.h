@@ -22,9 +22,6 @@ std::string part_path(std::string_view path);
 // Objects that stand for empty folders: "photos/".
 bool is_folder_marker(std::string_view key);
 
-// The media type that the end of a name stands for: "image/jpeg".
-std::string_view content_type_of(std::string_view name);
-
 // After the last slash; without one the whole.
 std::string_view last_name(std::string_view path);
 // Before the last slash: "a" of "a/b", "/" of "/b", "." of "b".

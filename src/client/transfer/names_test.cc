@@ -38,11 +38,6 @@ TEST(Names, AnIncompleteFileStandsBesideAndFits) {
   EXPECT_NE(part, part_path("a/" + longest.substr(1) + "y"));
 }
 
-TEST(Names, TypesFollowFromEndings) {
-  EXPECT_EQ(content_type_of("a/cat.JPEG"), "image/jpeg");
-  EXPECT_EQ(content_type_of("a.b/cat"), "application/octet-stream");
-}
-
 TEST(Location, TellsFilesFromObjects) {
   EXPECT_TRUE(parse_location("./a", "/h")->is_file());
   EXPECT_TRUE(parse_location("/a", "/h")->is_file());

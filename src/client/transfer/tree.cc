@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "http1/media_type.h"
 #include "transfer/names.h"
 #include "transfer/plan.h"
 
@@ -42,10 +43,24 @@ class Adder {
       return take(verdict, std::move(entry));
     };
     LEAT_CO_DO(co_await plan(*source, *target, tree_.rules, emit));
-    co_return co_await flush();
+    LEAT_CO_DO(co_await flush());
+    if (found_ > 0 || is_blind_) co_return Status{};
+    if (!tree_.found_nothing) co_return fail(nothing_found());
+    tree_.found_nothing(nothing_found());
+    co_return Status{};
   }
 
  private:
+  Error nothing_found() const {
+    const std::string which = tree_.filter.takes_all() ? "" : " that --include and --exclude leave";
+    const std::string next =
+        tree_.source.is_object()
+            ? fmt::format("; `leat ls {}/` shows what is there", tree_.source.object.bucket)
+            : "";
+    return {Errc::not_found,
+            fmt::format("nothing is below {}{}{}", tree_.source.text(), which, next)};
+  }
+
   // Copying into itself would never end; moving into itself would lose what it moves.
   Status check() const {
     if (!tree_.source.is_object() || !tree_.target.is_object()) return {};
@@ -61,6 +76,10 @@ class Adder {
   }
 
   std::unique_ptr<EntrySource> entries_of(const Location& location, Incomplete incomplete) {
+    return std::make_unique<FilteredEntries>(all_of(location, incomplete), tree_.filter);
+  }
+
+  std::unique_ptr<EntrySource> all_of(const Location& location, Incomplete incomplete) {
     if (location.is_object()) {
       return std::make_unique<ObjectEntries>(tools_.client, location.object.bucket,
                                              folder_prefix(location.object));
@@ -77,7 +96,14 @@ class Adder {
   rt::Task<void> take(Verdict verdict, Entry entry) {
     if (verdict == Verdict::leave) co_return Status{};
     if (verdict == Verdict::remove) co_return co_await remove(std::move(entry));
+    ++found_;
+    const bool is_download = tree_.rules.direction == Direction::down;
+    if (is_download && (is_folder_marker(entry.name) || entry.name.empty())) {
+      co_return co_await take_folder(std::move(entry));
+    }
     Job job = job_for(entry);
+    // The object that stands for the source itself; a bucket needs none.
+    if (job.action == Action::copy && job.target.key.empty()) co_return Status{};
     const bool is_put = job.action == Action::put;
     const std::string target = job.action == Action::get ? job.path : job.target.text();
     if (const Status free = claim(tree_, target); !free) {
@@ -88,9 +114,7 @@ class Adder {
       tree_.skipped(entry);
       co_return Status{};
     }
-    const bool is_download = tree_.rules.direction == Direction::down;
     if (is_download) {
-      if (is_folder_marker(entry.name) || entry.name.empty()) co_return Status{};
       if (const auto name = file_name_of(entry.name); !name) {
         tree_.complain(below(tree_.source, entry.name).text(), name.error());
         co_return Status{};
@@ -98,6 +122,37 @@ class Adder {
     }
     job.compare_first = verdict != Verdict::send;
     co_return co_await crew_.add(std::move(job));
+  }
+
+  // An object that stands for a folder becomes one. Without a name it is the target itself.
+  rt::Task<void> take_folder(Entry entry) {
+    const s3client::ObjectName object = below(tree_.source, entry.name);
+    const auto complain = [this, &object](const Error& error) {
+      tree_.complain(object.text(), error);
+    };
+    if (entry.size_bytes > 0) {
+      complain({Errc::conflict,
+                "a key that ends in '/' stands for a folder, which cannot hold "
+                "bytes; `leat get KEY FILE` fetches it under another name"});
+      co_return Status{};
+    }
+    if (tree_.is_dry) co_return Status{};
+    if (!entry.name.empty()) {
+      const auto name = file_name_of(std::string_view(entry.name).substr(0, entry.name.size() - 1));
+      if (!name) complain(name.error());
+      if (!name) co_return Status{};
+      auto work = [&disk = tools_.disk, path = join(tree_.target.path, *name)] {
+        return disk.make_durable_directories(path);
+      };
+      auto making = tools_.pool.run<void>(std::move(work));
+      const Status made = co_await std::move(making);
+      if (!made) complain(made.error());
+      if (!made) co_return Status{};
+    }
+    if (!tree_.remove_source) co_return Status{};
+    const Status removed = co_await s3client::delete_object(tools_.client, object, entry.etag);
+    if (!removed) complain(removed.error());
+    co_return Status{};
   }
 
   Job job_for(const Entry& entry) const {
@@ -122,6 +177,9 @@ class Adder {
       job.path = join(tree_.target.path, entry.name);
       co_return co_await crew_.add(std::move(job));
     }
+    // Files know no such objects, so that none of them is missing.
+    const bool from_files = tree_.source.is_file();
+    if (from_files && (is_folder_marker(entry.name) || entry.name.empty())) co_return Status{};
     extra_.push_back(folder_prefix(tree_.target.object) + entry.name);
     if (extra_.size() < kKeysMax) co_return Status{};
     co_return co_await flush();
@@ -139,7 +197,8 @@ class Adder {
   Crew& crew_;
   Tree tree_;
   std::vector<std::string> extra_;
-  bool is_blind_ = false;  // some of the files could not be looked at
+  std::uint64_t found_ = 0;  // in the source
+  bool is_blind_ = false;    // some of the files could not be looked at
 };
 
 }  // namespace
@@ -162,7 +221,7 @@ Job single_job(const Single& single, const Tree& how) {
       job.path = single.source.path;
       job.target = single.target.object;
       job.content = how.content;
-      if (job.content.type.empty()) job.content.type = content_type_of(job.path);
+      if (job.content.type.empty()) job.content.type = http1::media_type_of(job.path);
       break;
     case Direction::down:
       job.action = Action::get;

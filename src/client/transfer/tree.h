@@ -13,6 +13,7 @@ struct Tree {
   Location source{};  // a folder, or all objects below a prefix
   Location target{};
   Rules rules{};                // the direction follows from source and target
+  NameFilter filter{};          // of both sides: what it does not take is neither sent nor removed
   s3client::Content content{};  // of put; without a type it is guessed from each name
   bool remove_source = false;
   bool is_dry = false;
@@ -20,6 +21,8 @@ struct Tree {
   std::function<void(const std::string& name, const Error& error)> complain{};
   // Told of what needs no job, because it is there.
   std::function<void(const Entry& entry)> skipped{};
+  // Told that the source has nothing; without it that is an error.
+  std::function<void(const Error& error)> found_nothing{};
   // Takes a target; false if it is taken already. Without it no two sources share a target.
   std::function<bool(const std::string& target)> claim{};
 };
@@ -29,8 +32,10 @@ Status claim(const Tree& tree, const std::string& target);
 
 // Compares both sides and adds a job for each difference.
 // Requires: source and target are no streams, and one of them at least is an object.
-// Lifetime: crew and tools outlive the task. Errors: bad_request, when one is inside the other;
-// what listing says; closed, when the crew has given up.
+// An object whose key ends in '/' stands for a folder: on its way to files it becomes one, if it
+// has no bytes; from files to objects it is none of their business and stays. Lifetime: crew and
+// tools outlive the task. Errors: bad_request, when one is inside the other; not_found, when there
+// is nothing to send; what listing says; closed, when the crew has given up.
 rt::Task<void> add_tree(Tools& tools, Crew& crew, Tree tree);
 
 // One file or object, which was looked at. Errors: as add_tree().

@@ -1,0 +1,155 @@
+#include "session/session.h"
+
+#include "base/check.h"
+
+namespace leat::session {
+namespace {
+
+constexpr Duration kLook = std::chrono::milliseconds(50);
+constexpr Duration kWaitMax = std::chrono::seconds(1);
+constexpr std::size_t kConnectionsMax = 64;
+constexpr std::string_view kSystemAuthorities = "/etc/ssl/certs/ca-certificates.crt";
+
+}  // namespace
+
+Link::Link(rt::Shard& shard, io::Clock& clock, io::Rng& rng,
+           const s3client::ServiceOptions& service)
+    : shard_(shard),
+      network_(shard, {}),
+      watchdog_(clock, kLook),
+      client_({shard, network_, clock, watchdog_, rng}, service) {}
+
+Status Link::start() {
+  return shard_.deliver([this] {
+    shard_.spawn(watchdog_.run(), [this](const Status&) {
+      watchdog_ended_ = true;
+      if (ending_) ending_(Status{});
+    });
+    shard_.spawn(client_.run(), [](const Status&) {});
+  });
+}
+
+Status Link::interrupt() {
+  return shard_.deliver([this] { watchdog_.interrupt_all(Errc::cancelled); });
+}
+
+rt::Task<void> Link::end() {
+  const Status stopped = co_await client_.stop();
+  static_cast<void>(stopped);  // it says only that it was stopped before
+  watchdog_.stop();
+  if (watchdog_ended_) co_return Status{};
+  auto ended = rt::suspend<void>([this](rt::Resume<void> resume) { ending_ = std::move(resume); });
+  co_return co_await std::move(ended);
+}
+
+void Link::stop() {
+  const Status ended = rt::run_and_wait<void>(shard_, [this] { return end(); });
+  LEAT_CHECK(ended.has_value());
+}
+
+Result<std::shared_ptr<Session>> Session::open(
+    ServiceSettings settings, SessionOptions options,
+    const std::function<Result<std::string>(const std::string& path)>& read_text) {
+  auto session = std::shared_ptr<Session>(new Session(std::move(settings), options));
+  if (session->settings_.endpoint.is_encrypted) {
+    const std::string& file = session->settings_.ca_file;
+    LEAT_TRY(const std::string pem,
+             read_text(file.empty() ? std::string(kSystemAuthorities) : file));
+    LEAT_TRY(auto trusting, tls::ClientTls::trusting_authorities(pem, session->clock_));
+    session->tls_.emplace(std::move(trusting));
+  }
+  return session;
+}
+
+Session::~Session() {
+  retiring_.wait([](std::size_t links) { return links == 0; }, [](std::size_t) {});
+  running_.with([](Running& running) {
+    if (running.link) running.link->stop();
+    if (running.runtime) running.runtime->stop();
+    running.link.reset();
+    running.runtime.reset();
+    return false;
+  });
+}
+
+s3client::ServiceOptions Session::service() const {
+  s3client::ServiceOptions service{
+      .endpoint = settings_.endpoint, .signer = settings_.signer, .tls = tls_ ? &*tls_ : nullptr};
+  service.http.connections_max_per_host = kConnectionsMax;
+  service.http.idle_max_per_host = kConnectionsMax;
+  service.http.period = kLook;
+  service.was_answered = was_answered_;
+  return service;
+}
+
+s3client::ServiceOptions Session::patient_service() const {
+  s3client::ServiceOptions asked = service();
+  // Waits double up to a second, of which three quarters are waited in the mean.
+  asked.retry.wait_max = kWaitMax;
+  asked.retry.attempts_max = static_cast<std::uint32_t>(5 + options_.patience * 4 / (kWaitMax * 3));
+  asked.retry.budget_max = 4000;
+  return asked;
+}
+
+Result<Link*> Session::own_link() {
+  Result<Link*> found = nullptr;
+  running_.with([&](Running& running) {
+    if (!running.runtime) {
+      running.runtime = std::make_unique<rt::Runtime>(options_.io_threads);
+      running.runtime->start();
+      running.link =
+          std::make_unique<Link>(running.runtime->shard(0), clock_, rng_, patient_service());
+      if (Status started = running.link->start(); !started) {
+        found = fail(std::move(started).error());
+        return false;
+      }
+    }
+    found = running.link.get();
+    return false;
+  });
+  return found;
+}
+
+Result<std::unique_ptr<Link>> Session::open_link() {
+  LEAT_TRY(Link* const own, own_link());
+  auto link = std::make_unique<Link>(own->shard(), clock_, rng_, patient_service());
+  LEAT_DO(link->start());
+  return link;
+}
+
+Result<std::vector<std::unique_ptr<Link>>> Session::open_links() {
+  LEAT_TRY(Link* const own, own_link());
+  static_cast<void>(own);
+  Result<std::vector<std::unique_ptr<Link>>> links;
+  running_.with([&](Running& running) {
+    s3client::ServiceOptions asked = service();
+    asked.retry.attempts_max = 1;
+    for (std::uint32_t i = 0; i < running.runtime->size(); ++i) {
+      auto link = std::make_unique<Link>(running.runtime->shard(i), clock_, rng_, asked);
+      if (Status started = link->start(); !started) {
+        links = fail(std::move(started).error());
+        return false;
+      }
+      links->push_back(std::move(link));
+    }
+    return false;
+  });
+  return links;
+}
+
+void Session::retire(std::unique_ptr<Link> link) {
+  retiring_.with([](std::size_t& links) {
+    ++links;
+    return false;
+  });
+  std::shared_ptr<Link> retired = std::move(link);
+  const Status told = retired->shard().deliver([this, retired] {
+    retired->shard().spawn(retired->end(), [this, retired](const Status&) mutable {
+      retired.reset();
+      retiring_.with([](std::size_t& links) { return --links == 0; });
+    });
+  });
+  LEAT_CHECK(told.has_value());
+}
+
+}  // namespace leat::session
