@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
 #include <map>
 
@@ -19,6 +20,12 @@ constexpr std::array kClientSwitches = {
 constexpr std::array kClientFlags = {
     ValueFlag{"--endpoint", "URL", "The service; else LEAT_ENDPOINT, AWS_ENDPOINT_URL[_S3]."},
     ValueFlag{"--region", "NAME", "The region to sign for; else LEAT_REGION, AWS_REGION."},
+    ValueFlag{"--profile", "NAME", "A profile of ~/.config/leat/config.toml or ~/.aws."},
+    ValueFlag{"--ca-file", "FILE", "Certificates to trust, for https; else AWS_CA_BUNDLE."},
+};
+
+constexpr std::array kNodeFlags = {
+    ValueFlag{"--endpoint", "URL", "The node; else LEAT_ENDPOINT, AWS_ENDPOINT_URL[_S3]."},
     ValueFlag{"--profile", "NAME", "A profile of ~/.config/leat/config.toml or ~/.aws."},
     ValueFlag{"--ca-file", "FILE", "Certificates to trust, for https; else AWS_CA_BUNDLE."},
 };
@@ -79,6 +86,10 @@ Status refuse_extras(const CLI::App& app) {
 }
 
 Status check_count(const Grammar& grammar, const std::vector<std::string>& words) {
+  if (words.size() < grammar.positionals_min && !words.empty()) {
+    return fail(Errc::bad_request,
+                fmt::format("expected {}, and got {} alone", grammar.positional, words.front()));
+  }
   if (words.size() < grammar.positionals_min) {
     return fail(Errc::bad_request, fmt::format("{} is missing", grammar.positional));
   }
@@ -102,7 +113,27 @@ void add_value_flags(CLI::App& app, std::span<const ValueFlag> flags, Arguments&
   }
 }
 
+// Of the flags that nearly all commands take: only these stand before a verb.
+bool takes_value(std::string_view word) {
+  return std::ranges::find(kClientFlags, word, &ValueFlag::flag) != kClientFlags.end();
+}
+
 }  // namespace
+
+std::vector<std::string> verb_first(std::vector<std::string> words,
+                                    const std::vector<std::string_view>& verbs) {
+  auto verb = words.begin();
+  while (verb != words.end() && verb->starts_with('-') && *verb != "-" && *verb != "--") {
+    const bool has_value = takes_value(*verb) && std::next(verb) != words.end();
+    std::advance(verb, has_value ? 2 : 1);
+  }
+  const bool is_known = verb != words.end() && std::ranges::find(verbs, *verb) != verbs.end();
+  if (!is_known) return words;
+  const auto flags_end = std::ranges::find(words, "--");
+  // From flags, verb, others to verb, others, flags.
+  std::rotate(words.begin(), verb, flags_end);
+  return words;
+}
 
 Result<Arguments> parse_arguments(const Grammar& grammar, const std::vector<std::string>& words) {
   CLI::App app(std::string(grammar.command.summary), fmt::format("leat {}", grammar.command.name));
@@ -120,6 +151,7 @@ Result<Arguments> parse_arguments(const Grammar& grammar, const std::vector<std:
     add_switches(app, kClientSwitches, switched);
     add_value_flags(app, kClientFlags, arguments);
   }
+  if (grammar.asks_node) add_value_flags(app, kNodeFlags, arguments);
   std::map<std::string, std::string> given;
   std::map<std::string, const CLI::Option*> setting_options;
   if (grammar.takes_settings) {

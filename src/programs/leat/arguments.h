@@ -4,6 +4,8 @@
 // is CLI11's; this header is all the rest of the program sees of it.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <span>
@@ -29,6 +31,16 @@ struct ValueFlag {
   std::string_view help;
 };
 
+// Lists of flags, one after the other: what several commands take is written once, and nobody
+// counts on the place of a flag in a list.
+template <class Flag, std::size_t... Counts>
+constexpr auto joined(const std::array<Flag, Counts>&... lists) {
+  std::array<Flag, (Counts + ...)> all{};
+  auto at = all.begin();
+  ((at = std::ranges::copy(lists, at).out), ...);
+  return all;
+}
+
 struct Grammar {
   const Command& command;
   std::string_view positional;  // "DIR"; empty: none is taken
@@ -38,6 +50,7 @@ struct Grammar {
   std::span<const ValueFlag> value_flags = {};
   bool takes_settings = false;
   bool is_client = false;          // also takes the flags of all commands that talk to a service
+  bool asks_node = false;          // takes those that say which node (node_client.h)
   std::string_view epilogue = {};  // after the flags in --help: examples, exit codes
 };
 
@@ -55,6 +68,11 @@ struct Arguments {
     return found == values.end() ? std::string() : found->second.back();
   }
 };
+
+// Words in which flags may stand before the verb, such as `--json ls photos`: the verb first, then
+// all others as they stood, and those flags behind them. Without a verb the words as they are.
+std::vector<std::string> verb_first(std::vector<std::string> words,
+                                    const std::vector<std::string_view>& verbs);
 
 // Errors: bad_request with one line that says what is wrong.
 Result<Arguments> parse_arguments(const Grammar& grammar, const std::vector<std::string>& words);

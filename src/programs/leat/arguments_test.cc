@@ -42,6 +42,19 @@ TEST(Arguments, FlagsWithValuesMayBeRepeatedAndTakeOneWordEach) {
   EXPECT_FALSE(parse({"a", "--read"}).has_value());
 }
 
+TEST(Arguments, FlagsMayStandBeforeTheVerb) {
+  using Words = std::vector<std::string>;
+  const std::vector<std::string_view> verbs = {"ls", "top"};
+  EXPECT_EQ(verb_first({"ls", "--json", "a"}, verbs), (Words{"ls", "--json", "a"}));
+  EXPECT_EQ(verb_first({"--json", "ls", "a"}, verbs), (Words{"ls", "a", "--json"}));
+  EXPECT_EQ(verb_first({"-q", "--profile", "top", "ls", "a"}, verbs),
+            (Words{"ls", "a", "-q", "--profile", "top"}));
+  EXPECT_EQ(verb_first({"--json", "ls", "--", "-a"}, verbs), (Words{"ls", "--json", "--", "-a"}));
+  EXPECT_EQ(verb_first({"--json", "sl", "ls"}, verbs), (Words{"--json", "sl", "ls"}));
+  EXPECT_EQ(verb_first({"--profile"}, verbs), (Words{"--profile"}));
+  EXPECT_EQ(verb_first({}, verbs), Words{});
+}
+
 TEST(Arguments, AMistypedFlagNamesTheNearestOne) {
   const auto arguments = parse({"a", "--listn", "x"});
   ASSERT_FALSE(arguments.has_value());

@@ -11,11 +11,9 @@
 #include "io/pool_io.h"
 #include "io/tcp_network.h"
 #include "io/uring_io.h"
-#include "leat/settings.h"
 #include "leat/table.h"
 #include "rt/runtime.h"
 #include "rt/signals.h"
-#include "tls/client_tls.h"
 
 namespace leat::programs {
 namespace {
@@ -23,7 +21,6 @@ namespace {
 using transfer::Tools;
 
 constexpr Duration kLook = std::chrono::milliseconds(10);
-constexpr std::string_view kSystemAuthorities = "/etc/ssl/certs/ca-certificates.crt";
 constexpr std::size_t kThreads = 8;
 constexpr std::size_t kMemoryMaxBytes = 256 * kMiB;  // of all shards, unless they are many
 constexpr std::size_t kMemoryMinBytes = 64 * kMiB;   // of each
@@ -130,16 +127,6 @@ class RealSession final : public Session {
   std::optional<io::PosixDisk> below_;
 };
 
-Result<std::optional<tls::ClientTls>> client_tls(const ClientSettings& settings,
-                                                 const io::Clock& clock) {
-  if (!settings.endpoint.is_encrypted) return std::optional<tls::ClientTls>();
-  const std::string path =
-      settings.ca_file.empty() ? std::string(kSystemAuthorities) : settings.ca_file;
-  LEAT_TRY(const std::string pem, read_text(path));
-  LEAT_TRY(auto trusting, tls::ClientTls::trusting_authorities(pem, clock));
-  return std::optional(std::move(trusting));
-}
-
 [[noreturn]] void leave(Advice& advice, bool is_terminal) {
   const auto text = advice.take();
   fmt::print(stderr, "{}leat: interrupted{}\n", is_terminal ? "\n" : "", text ? "; " + *text : ".");
@@ -157,7 +144,7 @@ Result<Exit> run_parsed_client(const Invocation& invocation, const Arguments& ar
   LEAT_TRY(const ClientSettings settings, client_settings(invocation, arguments));
   io::RealClock clock;
   io::SystemRng rng;
-  LEAT_TRY(const auto tls, client_tls(settings, clock));
+  LEAT_TRY(const auto tls, client_tls(settings.endpoint, settings.ca_file, clock));
   Advice advice;
   const bool is_terminal = invocation.stderr_is_terminal;
   const rt::OnInterrupt on_interrupt([&advice, is_terminal] { leave(advice, is_terminal); });

@@ -18,6 +18,7 @@ Exit exit_for(Errc code) {
     case Errc::denied: return Exit::denied;
     case Errc::not_found: return Exit::not_found;
     case Errc::conflict:
+    case Errc::lease_lost:
     case Errc::precondition_failed: return Exit::conflict;
     case Errc::timeout:
     case Errc::unavailable:
@@ -27,6 +28,8 @@ Exit exit_for(Errc code) {
     case Errc::corrupt: return Exit::damaged;
     case Errc::too_large:
     case Errc::no_space: return Exit::limit;
+    case Errc::compacted:
+    case Errc::outcome_unknown:
     case Errc::io:
     case Errc::internal:
     case Errc::not_implemented:

@@ -35,11 +35,20 @@ Exit exit_for(Errc code);
 struct Invocation {
   std::vector<std::string> words;  // after the subcommand's name
   std::map<std::string, std::string> environment;
+  std::string working_directory{};
   bool stdout_is_terminal = false;
   bool stderr_is_terminal = false;
   bool stdin_is_terminal = false;
   // Where --help goes instead of stdout, for who makes something else of it (the man page).
   std::string* help = nullptr;
+
+  // Of the environment; empty if it is not set.
+  std::string variable(const std::string& name) const {
+    const auto found = environment.find(name);
+    return found == environment.end() ? std::string() : found->second;
+  }
+  // Whether terminals draw over what is there, by escape sequences.
+  bool can_redraw() const { return variable("TERM") != "dumb"; }
 };
 
 struct Command {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "leat/client_session.h"
+#include "leat/dataset.h"
 #include "leat/say.h"
 #include "leat/subcommands.h"
 #include "leat/table.h"
@@ -37,7 +38,15 @@ if [[ $funcstack[1] == _leat ]]; then _leat "$@"; else compdef _leat leat; fi
 
 constexpr std::string_view kFish =
     R"sh(# fish completion of leat: leat completion fish | source
-complete -c leat -a '(leat __complete -- (commandline -opc)[2..-1] (commandline -ct) 2>/dev/null)'
+function __leat_offer
+  set -l found (leat __complete -- (commandline -opc)[2..-1] (commandline -ct) 2>/dev/null)
+  if test (count $found) -gt 0
+    printf '%s\n' $found
+  else
+    __fish_complete_path (commandline -ct)
+  end
+end
+complete -c leat -f -a '(__leat_offer)'
 )sh";
 
 constexpr std::string_view kEpilogue =
@@ -74,8 +83,8 @@ constexpr std::array kChoices = {
     Choice{"config", {"show", "", ""}},
 };
 
-constexpr std::array<std::string_view, 12> kTakeObjects = {
-    "put", "get", "cat", "ls", "stat", "du", "cp", "mv", "sync", "rm", "rb", "bucket"};
+constexpr std::array<std::string_view, 13> kTakeObjects = {
+    "put", "get", "cat", "ls", "stat", "du", "cp", "mv", "sync", "rm", "rb", "bucket", "dataset"};
 
 // All flags that a command's --help shows.
 std::set<std::string> flags_of(const Command& command) {
@@ -151,8 +160,15 @@ Exit run_complete(const Invocation& invocation) {
   }
   const auto found = std::ranges::find(commands(), words.front(), &Command::name);
   if (found == commands().end()) return Exit::done;
+  if (found->name == "dataset" && words.size() == 2) {
+    for (const Command& verb : dataset_verbs())
+      offer(verb.name.substr(verb.name.find(' ') + 1), begun);
+    return Exit::done;
+  }
   if (begun.starts_with('-')) {
-    const auto flags = flags_of(*found);
+    const auto verb = std::ranges::find(dataset_verbs(), "dataset " + words[1], &Command::name);
+    const bool has_verb = found->name == "dataset" && verb != dataset_verbs().end();
+    const auto flags = flags_of(has_verb ? *verb : *found);
     for (const std::string& flag : flags)
       offer(flag, begun);
     return Exit::done;

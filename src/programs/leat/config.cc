@@ -1,10 +1,10 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 
 #include "leat/arguments.h"
+#include "leat/columns.h"
 #include "leat/say.h"
 #include "leat/settings.h"
 #include "leat/subcommands.h"
@@ -19,20 +19,12 @@ constexpr std::string_view kEpilogue =
     "Shows every setting, its effective value and where it came from:\n"
     "built-in default < leat.toml < LEAT_* environment < flag.";
 
-void print_table(const std::vector<config::Entry>& entries, bool aligned) {
-  std::size_t key_width = 0;
-  std::size_t value_width = 0;
-  for (const config::Entry& entry : entries) {
-    key_width = std::max(key_width, entry.key.size());
-    value_width = std::max(value_width, entry.value.size());
-  }
-  for (const config::Entry& entry : entries) {
-    if (aligned) {
-      say("{:<{}}  {:<{}}  {}\n", entry.key, key_width, entry.value, value_width, entry.origin);
-    } else {
-      say("{}\t{}\t{}\n", entry.key, entry.value, entry.origin);
-    }
-  }
+void print_table(const std::vector<config::Entry>& entries, bool is_terminal) {
+  constexpr std::array kColumns = {Column{""}, Column{""}, Column{""}};
+  std::vector<std::vector<std::string>> rows;
+  for (const config::Entry& entry : entries)
+    rows.push_back({entry.key, entry.value, entry.origin});
+  say("{}", columns_text(kColumns, rows, is_terminal));
 }
 
 Status show(const Invocation& invocation, const Arguments& arguments) {

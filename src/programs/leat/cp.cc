@@ -29,18 +29,16 @@ constexpr std::string_view kSyncEpilogue =
     "  leat sync ./train imagenet/train            what is new or has changed\n"
     "  leat sync imagenet/train ./train --delete   also removes what the source does not have\n"
     "  leat sync ./train imagenet/train --delete --dry-run\n"
+    "  leat sync ./train imagenet/train --exclude .git/ --exclude '*.tmp'\n"
     "\n"
     "Files and objects of the same size whose times do not tell are compared by checksum.\n"
-    "--checksum compares all of them so. Paths of files start with '.', '/' or '~'.";
+    "--checksum compares all of them so. What --exclude names is neither sent nor removed.\n"
+    "Paths of files start with '.', '/' or '~'.";
 
-constexpr std::array kSyncSwitches = {
-    kTransferSwitches[1],
-    kTransferSwitches[2],
-    kTransferSwitches[3],
-    kTransferSwitches[4],
-    Switch{"--delete", "Remove from the target what the source does not have."},
-    Switch{"-y,--yes", "With --delete: also if the source is empty."},
-};
+constexpr auto kSyncSwitches =
+    joined(kSendingSwitches, kComparingSwitches,
+           std::array{Switch{"--delete", "Remove from the target what the source does not have."},
+                      Switch{"-y,--yes", "With --delete: also if the source is empty."}});
 
 struct Ends {
   std::vector<Location> sources{};
@@ -64,20 +62,6 @@ Result<Ends> ends_of(const Session& session) {
   return ends;
 }
 
-// A tree that is fetched cannot leave the folder it is fetched into.
-Result<std::vector<transfer::Tools*>> members_for(Session& session, Location& target, bool is_tree,
-                                                  std::string& shown_root) {
-  if (!is_tree || !target.is_file() || session.arguments.has("--dry-run")) {
-    return session.members();
-  }
-  // A move removes its sources: then the folder must outlast a power cut as its files do.
-  LEAT_DO(session.tools().disk.make_durable_directories(target.path));
-  shown_root = target.path;
-  auto members = session.members_below(target.path);
-  target.path = ".";
-  return members;
-}
-
 rt::Task<Exit> copy_or_move(Session& session, bool remove_source) {
   LEAT_CO_TRY(Ends ends, ends_of(session));
   const bool from_stream = ends.sources.front().is_stream();
@@ -94,19 +78,7 @@ rt::Task<Exit> copy_or_move(Session& session, bool remove_source) {
   TransferRun run(session, std::move(members), shown_root);
   LEAT_CO_TRY(auto how, tree_of(session, run));
   how.remove_source = remove_source;
-  run.start();
-  Status planned;
-  for (const Location& source : ends.sources) {
-    Route route{.source = source, .target = ends.target, .is_shared = ends.sources.size() > 1};
-    const Status added = co_await add_route(session, run, route, how);
-    if (added) continue;
-    if (ends.sources.size() > 1) {
-      run.complain(source.text(), added.error());
-    } else {
-      planned = fail(added.error());
-    }
-  }
-  co_return co_await run.finish(std::move(planned));
+  co_return co_await run_routes(session, run, ends.sources, ends.target, how);
 }
 
 rt::Task<Exit> cp(Session& session) {
@@ -124,8 +96,17 @@ Error empty_source(const Location& source) {
                       source.text())};
 }
 
+rt::Task<void> check_any(std::unique_ptr<transfer::EntrySource> all,
+                         const transfer::NameFilter& filter, const Location& source) {
+  transfer::FilteredEntries entries(std::move(all), filter);
+  LEAT_CO_TRY(const auto first, co_await entries.next());
+  if (!first) co_return fail(empty_source(source));
+  co_return Status{};
+}
+
 // A source that is not there must not be taken for an empty one.
 rt::Task<void> check_source(Session& session, const Location& source) {
+  LEAT_CO_TRY(const auto filter, filter_of(session.arguments));
   const bool may_be_empty = !session.arguments.has("--delete") || session.arguments.has("--yes");
   if (source.is_file()) {
     auto work = [&disk = session.tools().disk, path = source.path] { return disk.info(path); };
@@ -138,17 +119,14 @@ rt::Task<void> check_source(Session& session, const Location& source) {
     const transfer::FileEntries::Ground ground{session.tools().disk, session.tools().pool};
     // What cannot be looked at is told when the tree is planned.
     const auto pass_over = [](const std::string&, const Error&) {};
-    transfer::FileEntries files(ground, source.path, Duration{}, pass_over);
-    LEAT_CO_TRY(const auto first, co_await files.next());
-    if (!first) co_return fail(empty_source(source));
-    co_return Status{};
+    auto files =
+        std::make_unique<transfer::FileEntries>(ground, source.path, Duration{}, pass_over);
+    co_return co_await check_any(std::move(files), filter, source);
   }
   if (may_be_empty) co_return Status{};
-  s3client::ListQuery query{.bucket = source.object.bucket, .keys_max = 1};
-  query.prefix = transfer::folder_prefix(source.object);
-  LEAT_CO_TRY(const auto page, co_await s3client::list_objects(session.client(), std::move(query)));
-  if (!page.objects.empty()) co_return Status{};
-  co_return fail(empty_source(source));
+  auto objects = std::make_unique<transfer::ObjectEntries>(session.client(), source.object.bucket,
+                                                           transfer::folder_prefix(source.object));
+  co_return co_await check_any(std::move(objects), filter, source);
 }
 
 rt::Task<Exit> sync(Session& session) {
@@ -165,6 +143,10 @@ rt::Task<Exit> sync(Session& session) {
   tree.source = source;
   tree.target = ends.target;
   tree.rules.remove_extra = session.arguments.has("--delete");
+  // Two trees that are both empty are alike; but it may not be what was meant.
+  tree.found_nothing = [&session](const Error& error) {
+    if (!session.is_quiet()) fmt::print(stderr, "leat: {}\n", error.detail());
+  };
   run.start();
   Status planned = co_await transfer::add_tree(run.tools(), run.crew(), std::move(tree));
   co_return co_await run.finish(std::move(planned));

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "leat/token.h"
 
 namespace leat::programs {
@@ -23,8 +25,11 @@ Result<DataDirectory> DataDirectory::take(io::Disk& disk, const std::string& pat
                 fmt::format("data directory {} is not writable: {}", path, lock.error().detail()));
   }
   if (Status held = (*lock)->lock(); !held) {
-    return fail(held.error().code(),
-                fmt::format("data directory {} is in use by another leat process", path));
+    return fail(
+        held.error().code(),
+        fmt::format("data directory {0} is in use by another leat process: stop that one, or "
+                    "use it; `leat env {0}` tells where it listens",
+                    path));
   }
   return DataDirectory(disk, path, std::move(*lock));
 }
@@ -50,9 +55,11 @@ Result<std::string> DataDirectory::secret_file(const std::string& name,
 Result<log::Secret> DataDirectory::admin_token(io::Rng& rng) {
   auto make = [&rng]() -> Result<std::string> { return fresh_token(rng); };
   LEAT_TRY(std::string text, secret_file(std::string(kTokenName), make));
-  if (text.size() < 16) {
+  // No client could send it.
+  const bool is_plain = std::ranges::all_of(text, [](char c) { return c > ' ' && c < 0x7f; });
+  if (text.size() < 16 || !is_plain) {
     return fail(Errc::corrupt,
-                fmt::format("{}/{} is too short; remove it to get a new token", path_, kTokenName));
+                fmt::format("{}/{} is damaged; remove it to get a new token", path_, kTokenName));
   }
   return log::Secret(std::move(text));
 }

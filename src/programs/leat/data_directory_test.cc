@@ -17,7 +17,9 @@ TEST(DataDirectory, IsMadeAndThenTakenByOneHolderOnly) {
   const auto second = DataDirectory::take(disk, "/data/d0");
   ASSERT_FALSE(second.has_value());
   EXPECT_EQ(second.error().code(), Errc::conflict);
-  EXPECT_EQ(second.error().detail(), "data directory /data/d0 is in use by another leat process");
+  EXPECT_EQ(second.error().detail(),
+            "data directory /data/d0 is in use by another leat process: stop that one, or use it; "
+            "`leat env /data/d0` tells where it listens");
 }
 
 TEST(DataDirectory, IsFreeAgainWhenItsHolderIsGone) {
@@ -47,6 +49,19 @@ TEST(DataDirectory, MakesTheAdminTokenOnceAndKeepsItThroughACrash) {
   auto again = DataDirectory::take(disk, "/d");
   ASSERT_TRUE(again.has_value()) << again.error().message();
   EXPECT_EQ(again->admin_token(rng)->reveal(), made);
+}
+
+TEST(DataDirectory, ATokenThatNobodyCouldSendIsDamaged) {
+  sim::SimWorld world(7);
+  sim::SimDisk& disk = world.disk("node");
+  io::SeededRng rng(1);
+  auto directory = DataDirectory::take(disk, "/d");
+  ASSERT_TRUE(directory->admin_token(rng));
+  ASSERT_TRUE(disk.flip_bit("/d/admin-token", 3, 7));
+  const auto token = directory->admin_token(rng);
+  ASSERT_FALSE(token.has_value());
+  EXPECT_EQ(token.error().code(), Errc::corrupt);
+  EXPECT_NE(token.error().detail().find("remove it"), std::string_view::npos);
 }
 
 TEST(DataDirectory, ASecretThatCannotBeReadIsReportedAndNotReplaced) {

@@ -4,6 +4,7 @@
 
 #include "keys/key.h"
 #include "leat/arguments.h"
+#include "leat/running_nodes.h"
 #include "leat/say.h"
 #include "leat/settings.h"
 #include "leat/subcommands.h"
@@ -13,22 +14,41 @@ namespace leat::programs {
 namespace {
 
 constexpr std::string_view kEpilogue =
-    "  eval \"$(leat env DIR)\"   leat, aws and boto3 then work with the node on DIR\n"
+    "  eval \"$(leat env)\"       leat, aws and boto3 then work with the node that you started "
+    "here\n"
+    "  eval \"$(leat env DIR)\"   the one on DIR, if there are several\n"
     "\n"
     "The key is the first one that never expires and may read, write and list everything; who may\n"
     "read DIR/keys.json has it anyway. Clients before 2023, such as Debian 12's, do not know\n"
-    "AWS_ENDPOINT_URL: give them --endpoint-url.";
+    "AWS_ENDPOINT_URL: give them --endpoint-url. Where the node listens is in DIR/node.json while "
+    "it\n"
+    "runs; --listen names another address of it.";
 
-std::string url_of(const config::Config& settings) {
-  const std::string scheme = settings.text("tls") == "off" ? "http" : "https";
-  return fmt::format("{}://{}", scheme, settings.text("listen"));
+// Where a node with these settings would be.
+NodeFile described_node(const Invocation& invocation, const config::Config& settings,
+                        const std::string& directory) {
+  const std::string& tls = settings.text("tls");
+  NodeFile node{
+      .url = fmt::format("{}://{}", tls == "off" ? "http" : "https", settings.text("listen")),
+      .region = settings.text("s3.region")};
+  // A certificate of the node's own is known to nobody unless he is told.
+  if (tls == "auto") node.ca_file = absolute_path(invocation, directory + "/tls.pem");
+  if (tls == "files") node.ca_file = absolute_path(invocation, settings.text("tls_cert"));
+  return node;
 }
 
-// A shell may change its directory afterwards.
-std::string absolute(const Invocation& invocation, const std::string& path) {
-  const auto here = invocation.environment.find("PWD");
-  if (path.starts_with('/') || here == invocation.environment.end()) return path;
-  return here->second + '/' + path;
+// The node that runs on the directory, unless --listen names another address of it.
+Result<NodeFile> find_node(const Invocation& invocation, const Arguments& arguments,
+                           const std::string& directory) {
+  LEAT_TRY(const auto settings, load_settings(invocation, arguments.settings));
+  const auto is_listen = [](const auto& flag) { return flag.first == "listen"; };
+  if (!std::ranges::any_of(arguments.settings, is_listen)) {
+    io::PosixDisk disk;
+    LEAT_TRY(auto running, running_node(disk, directory));
+    if (running) return std::move(*running);
+    fmt::print(stderr, "leat: no node runs on {0}; `leat serve {0}` starts one\n", directory);
+  }
+  return described_node(invocation, settings, directory);
 }
 
 bool may_everything(const keys::Key& key) {
@@ -37,9 +57,24 @@ bool may_everything(const keys::Key& key) {
          allows(key, Right::list, "", "");
 }
 
+Result<std::string> keys_text(const std::string& directory) {
+  auto text = read_text(directory + "/keys.json");
+  if (text || text.error().code() != Errc::not_found) return text;
+  return fail(Errc::not_found,
+              fmt::format("no node was started on {0} yet: `leat serve {0}` does that", directory));
+}
+
+// The one that was given, or that the only node of this user is on.
+Result<std::string> directory_of(const Invocation& invocation, const Arguments& arguments) {
+  if (!arguments.positionals.empty()) return arguments.positionals.front();
+  io::PosixDisk disk;
+  LEAT_TRY(RunningNode node, only_running_node(disk, state_folder(invocation), "leat env"));
+  return std::move(node.directory);
+}
+
 Status print_env(const Invocation& invocation, const Arguments& arguments) {
-  LEAT_TRY(const auto settings, load_settings(invocation, arguments.settings));
-  LEAT_TRY(const std::string text, read_text(arguments.positionals.front() + "/keys.json"));
+  LEAT_TRY(const std::string directory, directory_of(invocation, arguments));
+  LEAT_TRY(const std::string text, keys_text(directory));
   LEAT_TRY(const keys::KeyTable table, keys::decode(text));
   const auto& all = table.all();
   const auto key = std::ranges::find_if(
@@ -47,19 +82,13 @@ Status print_env(const Invocation& invocation, const Arguments& arguments) {
   if (key == all.end()) {
     return fail(Errc::not_found, "no access key that may do everything; leat key create makes one");
   }
-  const std::string url = url_of(settings);
+  LEAT_TRY(const NodeFile node, find_node(invocation, arguments, directory));
   say("export AWS_ACCESS_KEY_ID={}\n", (*key)->id);
   say("export AWS_SECRET_ACCESS_KEY={}\n", (*key)->secret);
-  say("export AWS_REGION={0}\nexport AWS_DEFAULT_REGION={0}\n", settings.text("s3.region"));
-  say("export AWS_ENDPOINT_URL={}\nexport AWS_ENDPOINT_URL_S3={}\n", url, url);
-  // A certificate of the node's own is known to nobody unless he is told.
-  const std::string& tls = settings.text("tls");
-  if (tls == "auto") {
-    say("export AWS_CA_BUNDLE={}/tls.pem\n", absolute(invocation, arguments.positionals.front()));
-  } else if (tls == "files") {
-    say("export AWS_CA_BUNDLE={}\n", absolute(invocation, settings.text("tls_cert")));
-  }
-  say("# leat ls; aws --endpoint-url {} s3 ls\n", url);
+  say("export AWS_REGION={0}\nexport AWS_DEFAULT_REGION={0}\n", node.region);
+  say("export AWS_ENDPOINT_URL={0}\nexport AWS_ENDPOINT_URL_S3={0}\n", node.url);
+  if (!node.ca_file.empty()) say("export AWS_CA_BUNDLE={}\n", node.ca_file);
+  say("# leat ls; aws --endpoint-url {} s3 ls\n", node.url);
   return {};
 }
 
@@ -68,7 +97,6 @@ Status print_env(const Invocation& invocation, const Arguments& arguments) {
 Exit run_env(const Invocation& invocation) {
   const Grammar grammar{.command = find_command("env"),
                         .positional = "DIR",
-                        .positionals_min = 1,
                         .positionals_max = 1,
                         .takes_settings = true,
                         .epilogue = kEpilogue};

@@ -7,7 +7,9 @@
 
 #include "leat/arguments.h"
 #include "leat/data_directory.h"
+#include "leat/node_client.h"
 #include "leat/say.h"
+#include "leat/settings.h"
 #include "leat/subcommands.h"
 #include "leat/table.h"
 
@@ -17,13 +19,22 @@ namespace {
 constexpr std::array kSwitches = {
     Switch{"--rebuild", "Make the index anew from segments and files; the old one is put aside."},
     Switch{"--accept-loss", "With --rebuild: pass over damaged records instead of refusing."},
+    Switch{"--rebuild-datasets", "Have a running node find datasets whose pointers are lost."},
+    Switch{"-n,--dry-run", "With --rebuild-datasets: say what would be found."},
     Switch{"--json", "One JSON document instead of text."},
 };
 
 constexpr std::string_view kEpilogue =
     "Looks at directories that no server runs on: reads and verifies everything they hold.\n"
     "Changes nothing without --rebuild. Exit codes: 0 clean, 8 damage was found, 6 a server runs\n"
-    "on the directory.";
+    "on the directory.\n"
+    "\n"
+    "  leat fsck --rebuild-datasets [BUCKET…]\n"
+    "\n"
+    "is for a control store that was lost: the node at --listen finds the datasets of its buckets\n"
+    "again, from their records or from their shards, and says what nobody knows any more. It "
+    "needs\n"
+    "the token: --token-file DIR/admin-token.";
 
 void print_progress(const fsck::Report& report) {
   fmt::print(stderr, "\r  {} records, {} versions, {}   ", report.records, report.versions,
@@ -83,7 +94,46 @@ Status rebuild(Tools& tools, const std::string& directory, const Arguments& argu
   return {};
 }
 
+void print_datasets(const nlohmann::json& datasets) {
+  for (const nlohmann::json& one : datasets) {
+    say("{}@{}: {} samples, found by its {}\n", one.value("dataset", ""),
+        one.value("version", std::uint64_t{0}), one.value("samples", std::uint64_t{0}),
+        one.value("found_by", ""));
+    for (const nlohmann::json& sentence : one.value("unknown", nlohmann::json::array()))
+      say("  not known: {}\n", sentence.is_string() ? sentence.get<std::string>() : "");
+  }
+  if (datasets.empty()) say("every dataset that there are traces of has its pointer\n");
+}
+
+Status rebuild_datasets(const Invocation& invocation, const Arguments& arguments) {
+  LEAT_TRY(const NodeAddress node, find_node(invocation, arguments));
+  std::vector<std::string> buckets = arguments.positionals;
+  if (buckets.empty()) buckets.emplace_back();  // all of them
+  nlohmann::json datasets = nlohmann::json::array();
+  for (const std::string& bucket : buckets) {
+    const nlohmann::json question = {{"bucket", bucket}, {"dry_run", arguments.has("--dry-run")}};
+    LEAT_TRY(const std::string answer, ask_node(node, {.method = "POST",
+                                                       .target = "/_/v1/datasets?rebuild",
+                                                       .body = question.dump()}));
+    const nlohmann::json document = nlohmann::json::parse(answer, nullptr, false);
+    if (!document.is_object() || !document.contains("datasets")) {
+      return fail(Errc::internal, "the node gave an answer that is none");
+    }
+    for (const nlohmann::json& one : document["datasets"])
+      datasets.push_back(one);
+  }
+  if (arguments.has("--json")) {
+    say("{}\n", nlohmann::json{{"datasets", datasets}}.dump(2));
+  } else {
+    print_datasets(datasets);
+  }
+  return {};
+}
+
 Status run(const Invocation& invocation, const Arguments& arguments) {
+  if (arguments.has("--rebuild-datasets")) return rebuild_datasets(invocation, arguments);
+  if (arguments.positionals.empty())
+    return fail(Errc::bad_request, "which directory? leat fsck DIR");
   Tools tools;
   const bool as_json = arguments.has("--json");
   nlohmann::json document = nlohmann::json::array();
@@ -95,7 +145,8 @@ Status run(const Invocation& invocation, const Arguments& arguments) {
     }
     LEAT_TRY(const auto held, DataDirectory::take(tools.disk, directory));
     if (arguments.has("--rebuild")) LEAT_DO(rebuild(tools, directory, arguments));
-    const bool shows_progress = invocation.stderr_is_terminal && !as_json;
+    const bool shows_progress =
+        invocation.stderr_is_terminal && invocation.can_redraw() && !as_json;
     const fsck::Tell tell = [shows_progress](const fsck::Report& report) {
       if (shows_progress) print_progress(report);
     };
@@ -120,9 +171,11 @@ Status run(const Invocation& invocation, const Arguments& arguments) {
 Exit run_fsck(const Invocation& invocation) {
   const Grammar grammar{.command = find_command("fsck"),
                         .positional = "DIR",
-                        .positionals_min = 1,
+                        .positionals_min = 0,
                         .positionals_max = 64,
                         .switches = kSwitches,
+                        .takes_settings = true,
+                        .asks_node = true,
                         .epilogue = kEpilogue};
   return run_parsed(grammar, invocation, run);
 }

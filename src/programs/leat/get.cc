@@ -15,18 +15,6 @@ constexpr std::string_view kEpilogue =
     "are there with the same bytes are not fetched again; large ones continue in their middle\n"
     "(NAME.leat-part). Keys that would leave the folder are refused.";
 
-// Into a folder that nothing can leave.
-Result<std::vector<transfer::Tools*>> rooted(Session& session, transfer::Location& target,
-                                             std::string& shown_root) {
-  const bool is_tree = session.arguments.has("--recursive");
-  if (!is_tree || session.arguments.has("--dry-run")) return session.members();
-  LEAT_DO(session.tools().disk.make_directories(target.path));
-  shown_root = target.path;
-  auto members = session.members_below(target.path);
-  target.path = ".";
-  return members;
-}
-
 rt::Task<Exit> get(Session& session) {
   std::vector<std::string> words = session.words();
   transfer::Location target = transfer::parse_file(".", "");
@@ -42,22 +30,11 @@ rt::Task<Exit> get(Session& session) {
   if (target.is_stream()) co_return co_await get_streams(session, std::move(sources));
   LEAT_CO_DO(co_await check_targets(session, sources, target));
   std::string shown_root;
-  LEAT_CO_TRY(auto members, rooted(session, target, shown_root));
+  const bool is_tree = session.arguments.has("--recursive");
+  LEAT_CO_TRY(auto members, members_for(session, target, is_tree, shown_root));
   TransferRun run(session, std::move(members), shown_root);
   LEAT_CO_TRY(const auto how, tree_of(session, run));
-  run.start();
-  Status planned;
-  for (const transfer::Location& source : sources) {
-    Route route{.source = source, .target = target, .is_shared = sources.size() > 1};
-    const Status added = co_await add_route(session, run, route, how);
-    if (added) continue;
-    if (sources.size() > 1) {
-      run.complain(source.text(), added.error());
-    } else {
-      planned = fail(added.error());
-    }
-  }
-  co_return co_await run.finish(std::move(planned));
+  co_return co_await run_routes(session, run, sources, target, how);
 }
 
 constexpr std::string_view kCatEpilogue =

@@ -2,10 +2,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <array>
+#include <climits>
 #include <csignal>
 #include <stdexcept>
 
 #include "config/nearest.h"
+#include "leat/arguments.h"
 #include "leat/command.h"
 
 extern char** environ;
@@ -15,7 +18,7 @@ namespace {
 
 Invocation gather(int argc, char** argv) {
   Invocation invocation;
-  if (argc > 2) invocation.words.assign(argv + 2, argv + argc);
+  if (argc > 1) invocation.words.assign(argv + 1, argv + argc);
   for (char** variable = environ; *variable != nullptr; ++variable) {
     const std::string_view text = *variable;
     const std::size_t equals = text.find('=');
@@ -23,16 +26,27 @@ Invocation gather(int argc, char** argv) {
       invocation.environment.emplace(text.substr(0, equals), text.substr(equals + 1));
     }
   }
+  std::array<char, PATH_MAX> here{};
+  if (getcwd(here.data(), here.size()) != nullptr) invocation.working_directory = here.data();
   invocation.stdout_is_terminal = isatty(STDOUT_FILENO) == 1;
   invocation.stderr_is_terminal = isatty(STDERR_FILENO) == 1;
   invocation.stdin_is_terminal = isatty(STDIN_FILENO) == 1;
   return invocation;
 }
 
-Exit unknown_command(std::string_view name) {
+std::vector<std::string_view> names_of_commands() {
   std::vector<std::string_view> names;
   for (const Command& command : commands()) {
     if (!command.is_hidden()) names.push_back(command.name);
+  }
+  return names;
+}
+
+Exit unknown_command(std::string_view name) {
+  const auto names = names_of_commands();
+  if (name.starts_with('-')) {
+    fmt::print(stderr, "leat: a command is missing beside {}; `leat help` lists them\n", name);
+    return Exit::usage;
   }
   const auto near = config::nearest(name, names);
   if (near) {
@@ -44,8 +58,11 @@ Exit unknown_command(std::string_view name) {
 }
 
 Exit run(int argc, char** argv) {
-  const Invocation invocation = gather(argc, argv);
-  std::string_view name = argc > 1 ? argv[1] : "help";
+  Invocation invocation = gather(argc, argv);
+  std::vector<std::string> words = verb_first(std::move(invocation.words), names_of_commands());
+  std::string name = words.empty() ? "help" : std::move(words.front());
+  if (!words.empty()) words.erase(words.begin());
+  invocation.words = std::move(words);
   if (name == "--help" || name == "-h") name = "help";
   if (name == "--version") name = "version";
   for (const Command& command : commands()) {

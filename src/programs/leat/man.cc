@@ -1,6 +1,7 @@
 // The man page, made of what --help says.
 #include <fmt/format.h>
 
+#include "leat/dataset.h"
 #include "leat/say.h"
 #include "leat/subcommands.h"
 #include "leat/table.h"
@@ -45,6 +46,11 @@ std::string help_of(const Command& command) {
   return usage == help.npos ? help : help.substr(usage);
 }
 
+void print_command(const Command& command) {
+  say(".SS leat {}\n{}\n.PP\n", command.name, troff_line(command.summary));
+  print_text(help_of(command));
+}
+
 constexpr std::string_view kPaths =
     "BUCKET/KEY names an object, s3://BUCKET/KEY the same, leat://HOST:PORT/BUCKET/KEY one of "
     "another node. Paths of files start with '.', '/' or '~' where both are possible. '-' is "
@@ -70,8 +76,10 @@ Exit run_man(const Invocation&) {
   say(".SH PATHS\n{}\n.SH COMMANDS\n", troff_line(kPaths));
   for (const Command& command : commands()) {
     if (command.is_hidden() || command.name == "help") continue;
-    say(".SS leat {}\n{}\n.PP\n", command.name, troff_line(command.summary));
-    print_text(help_of(command));
+    print_command(command);
+    if (command.name != "dataset") continue;
+    for (const Command& verb : dataset_verbs())
+      print_command(verb);
   }
   say(".SH ENVIRONMENT\n");
   print_text(kEnvironment);
@@ -79,7 +87,8 @@ Exit run_man(const Invocation&) {
   print_text(
       "~/.config/leat/config.toml   endpoint, region and others, also by profile\n"
       "~/.aws/credentials, ~/.aws/config\n"
-      "~/.local/state/leat/uploads  uploads that can be continued");
+      "~/.local/state/leat/uploads  uploads that can be continued\n"
+      "~/.local/state/leat/nodes    nodes that run, for leat env");
   say(".SH EXIT STATUS\n");
   print_text(kExits);
   return Exit::done;

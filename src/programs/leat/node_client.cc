@@ -2,13 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "httpclient/client.h"
 #include "io/tcp_network.h"
+#include "leat/client_settings.h"
+#include "leat/running_nodes.h"
 #include "leat/settings.h"
+#include "leat/table.h"
 #include "leat/token.h"
 #include "rt/runtime.h"
+#include "s3client/refusal.h"
 
 namespace leat::programs {
 namespace {
@@ -74,18 +79,56 @@ Error said(int status, const std::string& body) {
   }
 }
 
+std::string origin_of(const config::Config& settings, std::string_view key) {
+  const auto entries = settings.entries();
+  const auto found = std::ranges::find(entries, key, &config::Entry::key);
+  return found == entries.end() ? std::string() : found->origin;
+}
+
+// The only node that this user runs here.
+std::optional<RunningNode> noted_node(const Invocation& invocation) {
+  io::PosixDisk disk;
+  auto nodes = running_nodes(disk, state_folder(invocation));
+  if (nodes.size() != 1) return std::nullopt;
+  return std::move(nodes.front());
+}
+
 }  // namespace
 
-Result<std::string> ask_node(const config::Config& settings, Question question) {
-  LEAT_TRY(const io::Address address, listen_address(settings));
-  if (settings.text("tls") != "off") {
-    return fail(Errc::not_implemented, "a node with TLS is asked with curl; docs/reference/api.md");
+Result<NodeAddress> find_node(const Invocation& invocation, const Arguments& arguments) {
+  LEAT_TRY(const auto settings, load_settings(invocation, arguments.settings));
+  LEAT_TRY(ServiceSettings service, service_settings(invocation, arguments));
+  const std::string listen = origin_of(settings, "listen");
+  const bool is_told = !service.url.empty() || listen != "default";
+  const auto noted = is_told ? std::nullopt : noted_node(invocation);
+  if (noted) {
+    service.url = noted->file.url;
+    if (service.ca_file.empty()) service.ca_file = noted->file.ca_file;
+  } else if (service.url.empty() || listen == "--listen") {
+    LEAT_TRY(const io::Address address, listen_address(settings));
+    const std::string_view scheme = settings.text("tls") == "off" ? "http" : "https";
+    service.url = fmt::format("{}://{}", scheme, address.to_string());
   }
-  LEAT_TRY(const auto token, token_from_file(settings));
+  NodeAddress node{.ca_file = std::move(service.ca_file)};
+  LEAT_TRY(node.endpoint, s3client::parse_endpoint(service.url));
+  LEAT_TRY(node.token, token_from_file(settings));
+  if (noted && !node.token) {
+    // Who may not read it is told by the node what is missing.
+    if (auto own = read_token(noted->directory + "/admin-token")) node.token = std::move(*own);
+  }
+  return node;
+}
+
+Result<std::string> ask_node(const NodeAddress& node, Question question) {
+  io::RealClock clock;
+  LEAT_TRY(const auto tls, client_tls(node.endpoint, node.ca_file, clock));
   httpclient::Request request{.method = std::move(question.method),
-                              .address = address,
+                              .address = node.endpoint.address,
+                              .tls = tls ? &*tls : nullptr,
                               .target = std::move(question.target)};
-  if (token) request.fields.push_back({"Authorization", fmt::format("Bearer {}", token->reveal())});
+  if (node.token) {
+    request.fields.push_back({"Authorization", fmt::format("Bearer {}", node.token->reveal())});
+  }
   if (!question.body.empty()) {
     request.fields.push_back({"Content-Type", "application/json"});
     request.body = as_bytes(question.body);
@@ -96,10 +139,7 @@ Result<std::string> ask_node(const config::Config& settings, Question question) 
   const Status done = runtime.on_every_shard(
       [&](rt::Shard& shard) { return session.run(shard, std::move(request)); });
   runtime.stop();
-  if (!done) {
-    return fail(done.error().code(), fmt::format("no node answers at {}: {}",
-                                                 settings.text("listen"), done.error().detail()));
-  }
+  if (!done) return fail(s3client::unreachable(node.endpoint.url, done.error()));
   if (session.status() >= 300) return fail(said(session.status(), session.body()));
   return std::move(session.body());
 }

@@ -50,6 +50,9 @@ volume::ShardKit kit_of(const ShardTools& tools) {
           .rng = tools.rng};
 }
 
+constexpr std::string_view kLookupsHelp =
+    "Look-ups of objects, by what answered: memory of an earlier one, or the index.";
+
 // One change of the set at a time.
 constexpr std::string_view kChanging = "disks";
 
@@ -67,7 +70,15 @@ store::Disk disk_of(volume::Volume& volume, rt::Shard& home) {
 
 NodeStore::NodeStore(io::Disk& disk, NodeStoreOptions options, log::Logger& logger,
                      metrics::Registry& metrics)
-    : disk_(disk), options_(options), logger_(logger), metrics_(metrics) {}
+    : disk_(disk),
+      options_(options),
+      logger_(logger),
+      metrics_(metrics),
+      lookup_metrics_{
+          .hits = metrics.counter("leat_store_lookups_total", kLookupsHelp, {{"from", "memory"}}),
+          .misses = metrics.counter("leat_store_lookups_total", kLookupsHelp, {{"from", "index"}}),
+          .bytes = metrics.gauge("leat_store_lookup_cache_bytes",
+                                 "Memory that remembers where objects are.")} {}
 
 NodeStore::~NodeStore() = default;
 
@@ -143,6 +154,9 @@ Status NodeStore::prepare(std::span<const ShardTools> shards) {
     pins_.push_back(std::make_unique<volume::Pins>(options_.pinned_max_bytes / shards.size()));
     volume::ShardKit kit = kit_of(tools);
     kit.pins = pins_.back().get();
+    lookups_.push_back(std::make_unique<volume::LookupCache>(
+        options_.lookup_cache_bytes / shards.size(), &lookup_metrics_));
+    kit.lookups = lookups_.back().get();
     shard_stores_.push_back(std::make_unique<store::ShardStore>(store_, kit, tools.clock));
     store_.add(*shard_stores_.back());
   }
@@ -275,6 +289,7 @@ Result<NodeStoreOptions> store_options(const config::Config& settings) {
   options.volume.full_percent = static_cast<std::uint32_t>(settings.integer("store.full_percent"));
   options.volume.index_cache_bytes = settings.bytes("store.index_cache_bytes");
   options.volume.compact_rate_bytes = settings.bytes("store.compact_rate_bytes");
+  options.lookup_cache_bytes = settings.bytes("store.lookup_cache_bytes");
   options.pinned_max_bytes = settings.bytes("store.pinned_max_bytes");
   options.caretaker.scrub_rate_bytes = settings.bytes("store.scrub_rate_bytes");
   options.caretaker.scrub_pause = settings.duration("store.scrub_pause");

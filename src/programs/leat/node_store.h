@@ -21,7 +21,8 @@ namespace leat::programs {
 struct NodeStoreOptions {
   volume::VolumeOptions volume;
   volume::CaretakerOptions caretaker;
-  std::uint64_t pinned_max_bytes = 2 * kGiB;  // over all shards
+  std::uint64_t pinned_max_bytes = 2 * kGiB;      // over all shards
+  std::uint64_t lookup_cache_bytes = 128 * kMiB;  // over all shards
   expiry::SweeperOptions sweeper;
   // What to do when a disk of the node is not given.
   store::Store::Missing missing = store::Store::Missing::refused;
@@ -66,12 +67,14 @@ class NodeStore final : public Foundation, public store::DiskKeeper {
   NodeStoreOptions options_;
   log::Logger& logger_;
   metrics::Registry& metrics_;
+  const volume::LookupMetrics lookup_metrics_;
   std::vector<ShardTools> shards_;
   std::optional<record::DiskId> node_;
   std::vector<std::unique_ptr<OpenDisk>> disks_;  // while it runs: the desk's
   volume::KeyLatch changing_;
   store::Store store_;
-  std::vector<std::unique_ptr<volume::Pins>> pins_;  // one a shard
+  std::vector<std::unique_ptr<volume::Pins>> pins_;            // one a shard
+  std::vector<std::unique_ptr<volume::LookupCache>> lookups_;  // one a shard
   std::vector<std::unique_ptr<store::ShardStore>> shard_stores_;
   std::unique_ptr<expiry::Sweeper> sweeper_;  // the desk's
 };

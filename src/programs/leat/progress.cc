@@ -108,6 +108,8 @@ std::string progress_line(const Snapshot& now, const Rates& rates, bool with_bar
                   more, human_bytes(static_cast<std::uint64_t>(rates.bytes_per_second())));
   line += fmt::format("  {} of {}{} files", number_text(now.files_done),
                       number_text(now.files_total), more);
+  const auto files_rate = static_cast<std::uint64_t>(rates.files_per_second());
+  if (files_rate > 0) line += fmt::format("  {} files/s", number_text(files_rate));
   if (const auto left = time_left(now, rates)) line += "  ETA " + duration_text(*left);
   if (now.files_failed > 0) line += fmt::format("  {} failed", number_text(now.files_failed));
   return line;

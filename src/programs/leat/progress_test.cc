@@ -19,13 +19,13 @@ Snapshot halfway() {
           .is_planned = true};
 }
 
-TEST(Progress, ShowsBytesRateFilesAndTimeLeft) {
+TEST(Progress, ShowsBytesFilesTheirRatesAndTimeLeft) {
   Rates rates(Instant{});
   rates.look(halfway(), Instant(seconds(4)));
   const std::string line = progress_line(halfway(), rates, /*with_bar=*/true);
-  EXPECT_EQ(
-      line,
-      "██████████░░░░░░░░░░  50%  1.0 GiB of 2.0 GiB  256 MiB/s  1,000 of 2,000 files  ETA 4s");
+  EXPECT_EQ(line,
+            "██████████░░░░░░░░░░  50%  1.0 GiB of 2.0 GiB  256 MiB/s  1,000 of 2,000 files  "
+            "250 files/s  ETA 4s");
   EXPECT_TRUE(progress_line(halfway(), rates, /*with_bar=*/false).starts_with("50%  1.0 GiB"));
 }
 

@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "leat/change.h"
+#include "leat/routes.h"
 #include "leat/say.h"
 #include "leat/subcommands.h"
 #include "leat/table.h"
@@ -26,8 +28,9 @@ constexpr std::string_view kRmEpilogue =
     "  leat rm photos/cat.jpg\n"
     "  leat rm -r photos/2026 --dry-run\n"
     "  leat rm -r photos/2026         asks first; scripts pass --yes\n"
+    "  leat rm -r photos --include '*.tmp'\n"
     "\n"
-    "Exit code 4 for an object that is not there.";
+    "Exit code 4 for an object that is not there, and for a prefix with nothing below it.";
 
 transfer::Job remove_job(std::string bucket, std::vector<std::string> keys, bool is_dry) {
   transfer::Job job{.action = transfer::Action::remove, .is_dry = is_dry};
@@ -36,21 +39,35 @@ transfer::Job remove_job(std::string bucket, std::vector<std::string> keys, bool
   return job;
 }
 
-// Everything below a prefix, a thousand at a time.
-rt::Task<void> add_all(TransferRun& run, ObjectName name) {
+// Everything below a prefix that the filter takes, a thousand at a time. Returns how many.
+rt::Task<std::uint64_t> add_all(TransferRun& run, ObjectName name,
+                                const transfer::NameFilter& filter) {
   std::string prefix = transfer::folder_prefix(name);
   const std::string folder = prefix;
-  transfer::ObjectEntries entries(run.tools().client, name.bucket, std::move(prefix));
+  auto all =
+      std::make_unique<transfer::ObjectEntries>(run.tools().client, name.bucket, std::move(prefix));
+  transfer::FilteredEntries entries(std::move(all), filter);
+  std::uint64_t found = 0;
   std::vector<std::string> keys;
   while (true) {
     LEAT_CO_TRY(auto entry, co_await entries.next());
     if (entry) keys.push_back(folder + entry->name);
-    if (keys.empty()) co_return Status{};
+    if (keys.empty()) co_return found;
     if (entry && keys.size() < kKeysMax) continue;
+    found += keys.size();
     auto job = remove_job(name.bucket, std::exchange(keys, {}), run.is_dry());
     LEAT_CO_DO(co_await run.crew().add(std::move(job)));
-    if (!entry) co_return Status{};
+    if (!entry) co_return found;
   }
+}
+
+rt::Task<void> add_tree(TransferRun& run, ObjectName name, const transfer::NameFilter& filter) {
+  LEAT_CO_TRY(const std::uint64_t found, co_await add_all(run, name, filter));
+  if (found > 0) co_return Status{};
+  const std::string_view which = filter.takes_all() ? "" : " that --include and --exclude leave";
+  co_return fail(Errc::not_found,
+                 fmt::format("nothing is below {}{}; `leat ls {}/` shows what is there",
+                             name.text(), which, name.bucket));
 }
 
 rt::Task<void> add_one(TransferRun& run, ObjectName name) {
@@ -76,13 +93,15 @@ Status ask_for_all(const Session& session) {
 rt::Task<Exit> rm(Session& session) {
   LEAT_CO_DO(ask_for_all(session));
   const bool is_tree = session.arguments.has("--recursive");
+  LEAT_CO_TRY(const auto filter, filter_of(session.arguments));
+  if (!is_tree) LEAT_CO_DO(refuse_filter(filter, session.words().front()));
   TransferRun run(session, session.members());
   run.start();
   Status planned;
   for (const std::string& word : session.words()) {
     const auto location = transfer::parse_object(word);
     Status added = location ? Status{} : fail(location.error());
-    if (added && is_tree) added = co_await add_all(run, location->object);
+    if (added && is_tree) added = co_await add_tree(run, location->object, filter);
     if (added && !is_tree) added = co_await add_one(run, location->object);
     if (added) continue;
     if (session.words().size() > 1) {
@@ -101,7 +120,21 @@ constexpr std::string_view kMbEpilogue =
 
 constexpr std::array kMbSwitches = {
     Switch{"--exist-ok", "A bucket that is there already is fine."},
+    kDrySwitch,
 };
+
+// With --dry-run it is only looked whether it could be made.
+rt::Task<void> make_bucket(Session& session, std::string bucket) {
+  if (!session.arguments.has("--dry-run")) {
+    co_return co_await s3client::create_bucket(session.client(), bucket,
+                                               session.settings.signer.region);
+  }
+  const Status there = co_await s3client::head_bucket(session.client(), bucket);
+  if (there)
+    co_return fail(Errc::conflict, fmt::format("{}: --exist-ok takes it as it is", bucket));
+  if (there.error().code() == Errc::not_found) co_return Status{};
+  co_return fail(there.error().clone());
+}
 
 rt::Task<Exit> mb(Session& session) {
   for (const std::string& word : session.words()) {
@@ -110,19 +143,22 @@ rt::Task<Exit> mb(Session& session) {
     if (!location.object.key.empty()) {
       co_return fail(Errc::bad_request, fmt::format("{} is no name of a bucket", word));
     }
-    Status made =
-        co_await s3client::create_bucket(session.client(), bucket, session.settings.signer.region);
+    Status made = co_await make_bucket(session, bucket);
     const bool is_there = !made && made.error().code() == Errc::conflict;
     if (!made && !(is_there && session.arguments.has("--exist-ok"))) {
       co_return fail(std::move(made).error());
     }
-    if (!session.is_quiet()) fmt::print(stderr, "made {}\n", bucket);
+    const Change change{.type = "bucket",
+                        .action = "make",
+                        .name = bucket,
+                        .done = is_there ? bucket + " is there" : "made " + bucket};
+    tell(session.arguments, change, !is_there);
   }
   co_return Exit::done;
 }
 
 constexpr std::array kRbSwitches = {
-    Switch{"-f,--force", "Also its objects; asks first."},
+    Switch{"-f,--force", "Also its objects, versions and unfinished uploads; asks first."},
     Switch{"-n,--dry-run", "Say what would be removed, and remove nothing."},
     Switch{"-y,--yes", "Do not ask."},
     Switch{"-v,--verbose", "A line for each object."},
@@ -130,19 +166,77 @@ constexpr std::array kRbSwitches = {
 
 constexpr std::string_view kRbEpilogue =
     "  leat rb photos\n"
-    "  leat rb --force --yes photos   with all of its objects\n"
+    "  leat rb --force --yes photos   with all that is in it: objects, old versions, delete\n"
+    "                                 markers, and uploads that nobody completed\n"
     "\n"
     "Exit code 6 for a bucket that is not empty.";
 
+// All versions and delete markers, a page at a time.
+rt::Task<void> add_versions(TransferRun& run, std::string bucket) {
+  s3client::ListMarker after;
+  while (true) {
+    auto listing = s3client::list_versions(run.tools().client, bucket, after);
+    LEAT_CO_TRY(auto page, co_await std::move(listing));
+    std::vector<std::string> keys;
+    std::vector<std::string> versions;
+    for (s3client::ListedVersion& version : page.versions) {
+      keys.push_back(std::move(version.key));
+      versions.push_back(std::move(version.id));
+    }
+    if (!keys.empty()) {
+      auto job = remove_job(bucket, std::move(keys), run.is_dry());
+      job.versions = std::move(versions);
+      LEAT_CO_DO(co_await run.crew().add(std::move(job)));
+    }
+    if (!page.next) co_return Status{};
+    after = std::move(*page.next);
+  }
+}
+
+rt::Task<void> abort_uploads(Session& session, std::string bucket) {
+  const bool is_dry = session.arguments.has("--dry-run");
+  s3client::ListMarker after;
+  while (true) {
+    auto listing = s3client::list_uploads(session.client(), bucket, after);
+    LEAT_CO_TRY(auto page, co_await std::move(listing));
+    for (s3client::ListedVersion& one : page.uploads) {
+      s3client::Upload upload{.name = {bucket, one.key}, .id = one.id};
+      if (is_dry) {
+        tell(session.arguments, {.type = "upload",
+                                 .action = "abort",
+                                 .name = upload.name.text(),
+                                 .shown = fmt::format("the upload of {}", upload.name.text())});
+        continue;
+      }
+      const Status aborted = co_await s3client::abort_upload(session.client(), std::move(upload));
+      // Completed or aborted by somebody else meanwhile.
+      if (!aborted && aborted.error().code() != Errc::not_found) co_return fail(aborted.error());
+    }
+    if (!page.next) co_return Status{};
+    after = std::move(*page.next);
+  }
+}
+
 rt::Task<Exit> empty_bucket(Session& session, ObjectName bucket) {
+  LEAT_CO_TRY(const bool has_versions,
+              co_await s3client::keeps_versions(session.client(), bucket.bucket));
   if (!session.arguments.has("--dry-run")) {
-    LEAT_CO_DO(confirm(session,
-                       fmt::format("Remove the bucket {} and all of its objects", bucket.bucket)));
+    LEAT_CO_DO(confirm(session, fmt::format("Remove the bucket {} and all of its objects{}",
+                                            bucket.bucket, has_versions ? " and versions" : "")));
   }
   TransferRun run(session, session.members());
   run.start();
-  Status planned = co_await add_all(run, std::move(bucket));
-  co_return co_await run.finish(std::move(planned));
+  Status planned;
+  if (has_versions) {
+    planned = co_await add_versions(run, bucket.bucket);
+  } else {
+    const transfer::NameFilter all;
+    const auto found = co_await add_all(run, bucket, all);
+    if (!found) planned = fail(found.error());
+  }
+  LEAT_CO_TRY(const Exit emptied, co_await run.finish(std::move(planned)));
+  if (emptied == Exit::done) LEAT_CO_DO(co_await abort_uploads(session, bucket.bucket));
+  co_return emptied;
 }
 
 rt::Task<Exit> rb(Session& session) {
@@ -156,12 +250,16 @@ rt::Task<Exit> rb(Session& session) {
       LEAT_CO_TRY(const Exit emptied, co_await empty_bucket(session, location.object));
       if (emptied != Exit::done) co_return emptied;
     }
+    const std::string& bucket = location.object.bucket;
     if (session.arguments.has("--dry-run")) {
-      say("would remove {}\n", location.object.bucket);
-      continue;
+      LEAT_CO_DO(co_await s3client::head_bucket(session.client(), bucket));
+    } else {
+      LEAT_CO_DO(co_await s3client::delete_bucket(session.client(), bucket));
     }
-    LEAT_CO_DO(co_await s3client::delete_bucket(session.client(), location.object.bucket));
-    if (!session.is_quiet()) fmt::print(stderr, "removed {}\n", location.object.bucket);
+    tell(session.arguments, {.type = "bucket",
+                             .action = "remove",
+                             .name = bucket,
+                             .done = fmt::format("removed {}", bucket)});
   }
   co_return Exit::done;
 }
@@ -174,6 +272,7 @@ Exit run_rm(const Invocation& invocation) {
                         .positionals_min = 1,
                         .positionals_max = 100'000,
                         .switches = kRmSwitches,
+                        .value_flags = kFilterFlags,
                         .is_client = true,
                         .epilogue = kRmEpilogue};
   return run_client(grammar, invocation, {rm});

@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "http1/media_type.h"
 #include "s3client/operations.h"
 #include "transfer/download.h"
 #include "transfer/names.h"
@@ -16,6 +17,12 @@ using s3client::ObjectName;
 using transfer::Location;
 using transfer::Single;
 using transfer::Tree;
+
+struct Route {
+  Location source{};
+  Location target{};
+  bool is_shared = false;  // the target is a folder for several sources
+};
 
 Result<s3client::Content> content_of(const Arguments& arguments) {
   s3client::Content content{.type = arguments.value("--content-type")};
@@ -64,6 +71,7 @@ std::string_view name_of(std::string_view path) {
 }
 
 rt::Task<void> add_single(TransferRun& run, const Single& single, const Tree& how) {
+  LEAT_CO_DO(refuse_filter(how.filter, single.source.text()));
   LEAT_CO_DO(transfer::claim(how, single.target.text()));
   co_return co_await run.crew().add(transfer::single_job(single, how));
 }
@@ -195,12 +203,44 @@ class StandardOutput final : public transfer::ByteSink {
   bool is_closed_ = false;
 };
 
+rt::Task<void> add_route(Session& session, TransferRun& run, const Route& route, const Tree& how) {
+  if (route.source.is_file() && route.target.is_object()) {
+    co_return co_await add_put(run, route, how);
+  }
+  if (route.source.is_object() && route.target.is_file()) {
+    co_return co_await add_get(session, run, route, how);
+  }
+  if (route.source.is_object() && route.target.is_object()) {
+    co_return co_await add_copy(session, run, route, how);
+  }
+  co_return fail(Errc::bad_request,
+                 fmt::format("{} and {}: one of them must be an object, such as BUCKET/KEY",
+                             route.source.text(), route.target.text()));
+}
+
 }  // namespace
+
+Result<transfer::NameFilter> filter_of(const Arguments& arguments) {
+  const auto given = [&arguments](std::string_view flag) {
+    const auto found = arguments.values.find(flag);
+    return found == arguments.values.end() ? std::vector<std::string>() : found->second;
+  };
+  return transfer::NameFilter::make(given("--include"), given("--exclude"));
+}
+
+Status refuse_filter(const transfer::NameFilter& filter, const std::string& source) {
+  if (filter.takes_all()) return {};
+  return fail(Errc::bad_request,
+              fmt::format("{} is no tree: --include and --exclude choose from what is below a "
+                          "folder, or with -r below a prefix",
+                          source));
+}
 
 Result<Tree> tree_of(Session& session, TransferRun& run) {
   Tree tree;
   const Arguments& arguments = session.arguments;
   LEAT_TRY(tree.content, content_of(arguments));
+  LEAT_TRY(tree.filter, filter_of(arguments));
   // What is there may have other metadata than is asked for.
   tree.rules.force =
       arguments.has("--force") || !tree.content.type.empty() || !tree.content.metadata.empty();
@@ -237,19 +277,38 @@ rt::Task<void> check_targets(Session& session, const std::vector<Location>& sour
   co_return Status{};
 }
 
-rt::Task<void> add_route(Session& session, TransferRun& run, const Route& route, const Tree& how) {
-  if (route.source.is_file() && route.target.is_object()) {
-    co_return co_await add_put(run, route, how);
+Result<std::vector<transfer::Tools*>> members_for(Session& session, Location& target, bool is_tree,
+                                                  std::string& shown_root) {
+  if (!is_tree || !target.is_file() || session.arguments.has("--dry-run")) {
+    return session.members();
   }
-  if (route.source.is_object() && route.target.is_file()) {
-    co_return co_await add_get(session, run, route, how);
+  // A move removes its sources: then the folder must outlast a power cut as its files do.
+  LEAT_DO(session.tools().disk.make_durable_directories(target.path));
+  shown_root = target.path;
+  auto members = session.members_below(target.path);
+  target.path = ".";
+  return members;
+}
+
+rt::Task<Exit> run_routes(Session& session, TransferRun& run, const std::vector<Location>& sources,
+                          const Location& target, const Tree& how) {
+  run.start();
+  Status planned;
+  for (const Location& source : sources) {
+    const Route route{.source = source, .target = target, .is_shared = sources.size() > 1};
+    const Status added = co_await add_route(session, run, route, how);
+    if (added) continue;
+    if (sources.size() > 1) {
+      run.complain(source.text(), added.error());
+    } else {
+      planned = fail(added.error());
+    }
   }
-  if (route.source.is_object() && route.target.is_object()) {
-    co_return co_await add_copy(session, run, route, how);
-  }
-  co_return fail(Errc::bad_request,
-                 fmt::format("{} and {}: one of them must be an object, such as BUCKET/KEY",
-                             route.source.text(), route.target.text()));
+  co_return co_await run.finish(std::move(planned));
+}
+
+std::unique_ptr<transfer::ByteSource> standard_input(Session& session) {
+  return std::make_unique<StandardInput>(session.tools().pool);
 }
 
 rt::Task<Exit> put_stream(Session& session, ObjectName target) {
@@ -257,7 +316,7 @@ rt::Task<Exit> put_stream(Session& session, ObjectName target) {
     co_return fail(Errc::bad_request, "what comes from stdin has no name: give BUCKET/KEY");
   }
   LEAT_CO_TRY(auto content, content_of(session.arguments));
-  if (content.type.empty()) content.type = transfer::content_type_of(target.key);
+  if (content.type.empty()) content.type = http1::media_type_of(target.key);
   StandardInput input(session.tools().pool);
   LEAT_CO_DO(co_await transfer::upload_stream(session.tools(), input, target, std::move(content)));
   co_return Exit::done;

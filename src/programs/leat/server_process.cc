@@ -1,11 +1,14 @@
 #include "leat/server_process.h"
 
 #include <fmt/format.h>
+
 #include <unistd.h>
+#include <ranges>
 
 #include <array>
 
 #include "http/relief.h"
+#include "io/core_dumps.h"
 #include "io/pool_io.h"
 #include "io/uring_io.h"
 #include "leat/settings.h"
@@ -155,6 +158,7 @@ Result<std::unique_ptr<ServerProcess>> ServerProcess::make(const config::Config&
                                                            const Invocation& invocation) {
   LEAT_TRY(const log::Level level, level_from(settings.text("log_level")));
   LEAT_DO(check(settings));
+  if (!settings.boolean("core_dumps")) LEAT_DO(io::forbid_core_dumps());
   return std::unique_ptr<ServerProcess>(new ServerProcess(settings, invocation, level));
 }
 
@@ -191,7 +195,12 @@ Status ServerProcess::prepare_shard(const ServerPlan& plan, rt::Shard& shard,
 Status ServerProcess::run(const ServerPlan& plan) {
   LEAT_TRY(const io::Address address, listen_address(plan.settings));
   if (Status unused = io::TcpNetwork::check_unused(address); !unused) {
-    if (unused.error().code() != Errc::conflict) return unused;
+    if (unused.error().code() != Errc::conflict) {
+      return fail(unused.error().code(),
+                  fmt::format("{}; --listen takes an address of this machine: 127.0.0.1 for itself "
+                              "alone, 0.0.0.0 for all",
+                              unused.error().detail()));
+    }
     return fail(Errc::conflict, fmt::format("{} is in use by another program; choose another "
                                             "address with --listen",
                                             address.to_string()));
@@ -201,12 +210,11 @@ Status ServerProcess::run(const ServerPlan& plan) {
     LEAT_DO(prepare_shard(plan, runtime_.shard(i), bound));
     bound = servers_.back()->listener->address();  // the port the kernel chose, if 0 was asked for
   }
-  if (plan.foundation != nullptr) {
-    std::vector<ShardTools> tools;
-    for (const auto& server : servers_)
-      tools.push_back(server->tools);
-    LEAT_DO(plan.foundation->prepare(tools));
-  }
+  std::vector<ShardTools> tools;
+  for (const auto& server : servers_)
+    tools.push_back(server->tools);
+  for (Foundation* foundation : plan.foundations)
+    LEAT_DO(foundation->prepare(tools));
   for (const auto& server : servers_)
     server->make_site(plan);
   if (Status started = start(plan); !started) {
@@ -235,9 +243,9 @@ Status ServerProcess::run(const ServerPlan& plan) {
 
 Status ServerProcess::start(const ServerPlan& plan) {
   runtime_.start();
-  if (plan.foundation != nullptr) {
+  for (Foundation* foundation : plan.foundations) {
     LEAT_DO(runtime_.on_every_shard(
-        [&plan](rt::Shard& shard) { return plan.foundation->start(shard); }));
+        [foundation](rt::Shard& shard) { return foundation->start(shard); }));
   }
   return runtime_.on_every_shard(
       [this](rt::Shard& shard) { return servers_[shard.id().value()]->serve(); });
@@ -245,9 +253,10 @@ Status ServerProcess::start(const ServerPlan& plan) {
 
 Status ServerProcess::stop(const ServerPlan& plan) {
   Status stopped;
-  if (plan.foundation != nullptr) {
-    stopped =
-        runtime_.on_every_shard([&plan](rt::Shard& shard) { return plan.foundation->stop(shard); });
+  for (Foundation* foundation : std::views::reverse(plan.foundations)) {
+    Status one =
+        runtime_.on_every_shard([foundation](rt::Shard& shard) { return foundation->stop(shard); });
+    if (stopped) stopped = std::move(one);
   }
   runtime_.stop();
   pool_.finish();  // abandoned uploads are removed on a disk that the caller owns

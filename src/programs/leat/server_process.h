@@ -69,7 +69,7 @@ struct ServerPlan {
   const Invocation& invocation;
   const http::Authenticator& authenticator;
   http::StreamUpgrade* upgrade = nullptr;  // null: plain connections
-  Foundation* foundation = nullptr;        // null: none is needed
+  std::vector<Foundation*> foundations{};  // from the lowest up; stopped from the top down
   std::function<std::unique_ptr<Site>(const ShardTools&)> make_site;
   std::function<void(const io::Address&)> announce;  // called once the sockets are open
 };

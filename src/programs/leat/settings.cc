@@ -28,6 +28,8 @@ constexpr std::array kSettings = {
     Setting{"io_threads", Kind::integer, "4", "Threads for file-system calls that block."},
     Setting{"log_level", Kind::text, "info", "debug, info, warn or error."},
     Setting{"log_format", Kind::text, "auto", "auto (text on a terminal), text or json."},
+    Setting{"core_dumps", Kind::boolean, "false",
+            "Whether a crash may leave a core file, which holds keys and data."},
     Setting{"drain_timeout", Kind::duration, "30s",
             "How long requests in flight may take to finish after SIGTERM."},
     Setting{"http.connections_max", Kind::integer, "20000", "Open connections per core."},
@@ -45,6 +47,8 @@ constexpr std::array kSettings = {
             "The region that S3 clients sign with; us-east-1 is taken as well."},
     Setting{"s3.domain", Kind::text, "",
             "With s3.example, buckets are also hosts: photos.s3.example."},
+    Setting{"s3.require_signed_payload", Kind::boolean, "false",
+            "Refuses bodies that no signature covers on connections without TLS."},
     Setting{"s3.lifecycle_day", Kind::duration, "24h",
             "The day of lifecycle rules; shorter ones are for trying rules out."},
     Setting{"store.small_max_bytes", Kind::bytes, "1MiB",
@@ -56,13 +60,19 @@ constexpr std::array kSettings = {
     Setting{"store.full_percent", Kind::integer, "95",
             "A disk filled to this takes no more data until it is 2 below."},
     Setting{"store.index_cache_bytes", Kind::bytes, "128MiB", "Memory per disk for its index."},
+    Setting{"store.lookup_cache_bytes", Kind::bytes, "128MiB",
+            "Memory over all cores that remembers where objects are; 0 for none."},
     Setting{"store.pinned_max_bytes", Kind::bytes, "2GiB",
             "Large objects that are kept verified in memory, to be sent without a copy."},
+    Setting{"store.shard_index_bytes", Kind::bytes, "128MiB",
+            "Memory per core for the indexes of shards that are in use."},
     Setting{"store.compact_rate_bytes", Kind::bytes, "64MiB",
             "Bytes per second and disk that compaction reads and writes; 0 for no limit."},
     Setting{"store.scrub_rate_bytes", Kind::bytes, "32MiB",
             "Bytes per second and disk that a scrub reads; 0 for none."},
     Setting{"store.scrub_pause", Kind::duration, "24h", "Between the scrubs of a disk."},
+    Setting{"local.socket", Kind::text, "auto",
+            "Where clients of this machine get open files: auto, off, a path or @NAME."},
     Setting{"buffers_max_bytes", Kind::bytes, "128MiB",
             "Memory per core for bodies that pass through the process."},
 };
@@ -109,7 +119,8 @@ Result<config::Config> load_settings(const Invocation& invocation, const Flags& 
 Result<io::Address> listen_address(const config::Config& settings) {
   auto address = io::Address::parse(settings.text("listen"));
   if (address) return address;
-  return fail(Errc::bad_request, "listen: " + std::string(address.error().detail()));
+  return fail(Errc::bad_request,
+              "listen: " + std::string(address.error().detail()) + "; such as 127.0.0.1:9000");
 }
 
 http::ServerOptions server_options(const config::Config& settings) {

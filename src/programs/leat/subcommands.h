@@ -18,6 +18,7 @@ Exit run_rm(const Invocation& invocation);
 Exit run_mb(const Invocation& invocation);
 Exit run_rb(const Invocation& invocation);
 Exit run_bucket(const Invocation& invocation);
+Exit run_dataset(const Invocation& invocation);
 Exit run_serve(const Invocation& invocation);
 Exit run_top(const Invocation& invocation);
 Exit run_share(const Invocation& invocation);

@@ -13,7 +13,8 @@ namespace leat::programs {
 namespace {
 
 constexpr std::array kCommands = {
-    Command{"put", "FILE|DIR|-… BUCKET[/KEY] [flags]", "Send files, folders or stdin.", run_put},
+    Command{"put", "FILE|DIR|-… BUCKET[/KEY] [flags]",
+            "Pack a folder into a dataset; send files or stdin.", run_put},
     Command{"get", "BUCKET/KEY… [FILE|DIR|-] [flags]", "Fetch objects, or all below a prefix.",
             run_get},
     Command{"cat", "BUCKET/KEY… [flags]", "Write objects to stdout.", run_cat},
@@ -28,15 +29,17 @@ constexpr std::array kCommands = {
     Command{"rb", "BUCKET… [--force] [flags]", "Remove buckets.", run_rb},
     Command{"bucket", "show|set|unset BUCKET [NAME[=VALUE]…]",
             "Show and set the properties of a bucket.", run_bucket},
+    Command{"dataset", "VERB BUCKET/NAME[@REF] [flags]",
+            "Pack, list, compare and fetch datasets and their versions.", run_dataset},
     Command{"serve", "DIR… [flags]", "Start a store on one or more directories.", run_serve},
     Command{"top", "[--interval TIME] [--count N] [flags]", "Watch what a node does.", run_top},
-    Command{"disk", "list|add DIR|remove DIR|ID [--json]",
+    Command{"disk", "list|add DIR|remove DIR|ID [flags]",
             "See, add and remove the disks of a node that runs.", run_disk},
     Command{"key", "create NAME|list|revoke ID [flags]",
             "Make, see and revoke the access keys of a node that runs.", run_key},
-    Command{"env", "DIR [flags]", "Print the variables that S3 clients need, for a shell.",
+    Command{"env", "[DIR] [flags]", "Print the variables that S3 clients need, for a shell.",
             run_env},
-    Command{"fsck", "DIR… [--rebuild] [--json]", "Check data directories, and mend their index.",
+    Command{"fsck", "DIR… [--rebuild] [--json]", "Check data directories, and mend what they lost.",
             run_fsck},
     Command{"share", "DIR [--writable] [flags]", "Serve a folder of files over HTTP.", run_share},
     Command{"config", "show [--json] [flags]", "Show the effective settings and their origin.",
@@ -94,6 +97,21 @@ Exit run_parsed(const Grammar& grammar, const Invocation& invocation,
   if (const auto done = answer_early(grammar, invocation, arguments)) return *done;
   const Status outcome = body(invocation, *arguments);
   return outcome ? Exit::done : complain(outcome.error());
+}
+
+std::string absolute_path(const Invocation& invocation, const std::string& path) {
+  if (path.starts_with('/') || invocation.working_directory.empty()) return path;
+  std::string_view rest = path;
+  while (rest.starts_with("./"))
+    rest.remove_prefix(2);
+  return fmt::format("{}/{}", invocation.working_directory, rest);
+}
+
+std::string state_folder(const Invocation& invocation) {
+  const std::string state = invocation.variable("XDG_STATE_HOME");
+  if (!state.empty()) return state + "/leat";
+  const std::string home = invocation.variable("HOME");
+  return home.empty() ? "" : home + "/.local/state/leat";
 }
 
 std::string human_bytes(std::uint64_t bytes) {

@@ -23,6 +23,13 @@ Exit run_parsed(const Grammar& grammar, const Invocation& invocation,
 std::optional<Exit> answer_early(const Grammar& grammar, const Invocation& invocation,
                                  const Result<Arguments>& arguments);
 
+// For who looks at the path from another directory.
+std::string absolute_path(const Invocation& invocation, const std::string& path);
+
+// Where this user's state is kept: $XDG_STATE_HOME/leat, by default ~/.local/state/leat. Empty
+// without a home.
+std::string state_folder(const Invocation& invocation);
+
 // "412 GiB"
 std::string human_bytes(std::uint64_t bytes);
 

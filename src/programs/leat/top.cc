@@ -11,7 +11,6 @@
 #include "leat/arguments.h"
 #include "leat/json_text.h"
 #include "leat/node_client.h"
-#include "leat/settings.h"
 #include "leat/subcommands.h"
 #include "leat/table.h"
 #include "rt/runtime.h"
@@ -31,7 +30,8 @@ constexpr std::string_view kEpilogue =
     "  leat top\n"
     "  leat top --count 1 --json    one look, for scripts\n"
     "\n"
-    "The node is the one at --listen. Rates are those of the last interval.";
+    "The node is the one at --listen or --endpoint, else the one that LEAT_ENDPOINT, a profile or\n"
+    "`leat env` names. Rates are those of the last interval.";
 
 constexpr std::string_view kCount = "leat_http_request_duration_seconds_count{operation=\"";
 constexpr std::string_view kSum = "leat_http_request_duration_seconds_sum{operation=\"";
@@ -90,7 +90,7 @@ std::vector<Operation> operations_of(const Look& look) {
   return all;
 }
 
-void show(const Look& look, const std::string& address, bool as_json, bool is_terminal) {
+void show(const Look& look, const std::string& address, bool as_json, bool redraws) {
   const auto operations = operations_of(look);
   const double sent = look.rate("leat_http_sent_bytes_total");
   const double received = look.rate("leat_http_received_bytes_total");
@@ -113,7 +113,7 @@ void show(const Look& look, const std::string& address, bool as_json, bool is_te
     std::fflush(stdout);
     return;
   }
-  if (is_terminal) fmt::print("\x1b[H\x1b[2J");
+  if (redraws) fmt::print("\x1b[H\x1b[2J");
   fmt::print("{}   {:.0f} requests/s   {}/s out   {}/s in   {:.0f} connections\n", address,
              requests, human_bytes(static_cast<std::uint64_t>(sent)),
              human_bytes(static_cast<std::uint64_t>(received)), connections);
@@ -122,39 +122,40 @@ void show(const Look& look, const std::string& address, bool as_json, bool is_te
   std::fflush(stdout);
 }
 
-Result<Metrics> look_at(const config::Config& settings) {
-  LEAT_TRY(const std::string text, ask_node(settings, {.method = "GET", .target = "/metrics"}));
+Result<Metrics> look_at(const NodeAddress& node) {
+  LEAT_TRY(const std::string text, ask_node(node, {.method = "GET", .target = "/metrics"}));
   Metrics metrics = parse_metrics(text);
   if (metrics.contains("leat_http_connections")) return metrics;
-  return fail(Errc::not_implemented, settings.text("listen") + " is no node of Leat");
+  return fail(Errc::not_implemented, node.endpoint.url + " is no node of Leat");
 }
 
-Status watch(const config::Config& settings, const Invocation& invocation,
-             const Arguments& arguments, rt::Runtime& runtime) {
+Status watch(const NodeAddress& node, const Invocation& invocation, const Arguments& arguments,
+             rt::Runtime& runtime) {
   const std::string given = arguments.value("--interval");
   LEAT_TRY(const Duration interval, config::parse_duration(given.empty() ? "1s" : given));
   const std::string count = arguments.value("--count");
   LEAT_TRY(const std::int64_t looks, config::parse_integer(count.empty() ? "0" : count));
   io::RealClock clock;
   Look look;
-  LEAT_TRY(look.now, look_at(settings));
+  LEAT_TRY(look.now, look_at(node));
   for (std::int64_t i = 0; looks <= 0 || i < looks; ++i) {
     const Instant began = clock.now();
     LEAT_DO(
         runtime.on_every_shard([&](rt::Shard&) { return clock.sleep_until(began + interval); }));
     look.before = std::move(look.now);
-    LEAT_TRY(look.now, look_at(settings));
+    LEAT_TRY(look.now, look_at(node));
     look.seconds = std::chrono::duration<double>(clock.now() - began).count();
-    show(look, settings.text("listen"), arguments.has("--json"), invocation.stdout_is_terminal);
+    show(look, node.endpoint.url, arguments.has("--json"),
+         invocation.stdout_is_terminal && invocation.can_redraw());
   }
   return {};
 }
 
 Status top(const Invocation& invocation, const Arguments& arguments) {
-  LEAT_TRY(const auto settings, load_settings(invocation, arguments.settings));
+  LEAT_TRY(const NodeAddress node, find_node(invocation, arguments));
   rt::Runtime runtime(1);
   runtime.start();
-  Status watched = watch(settings, invocation, arguments, runtime);
+  Status watched = watch(node, invocation, arguments, runtime);
   runtime.stop();
   return watched;
 }
@@ -167,6 +168,7 @@ Exit run_top(const Invocation& invocation) {
                         .switches = kSwitches,
                         .value_flags = kFlags,
                         .takes_settings = true,
+                        .asks_node = true,
                         .epilogue = kEpilogue};
   return run_parsed(grammar, invocation, top);
 }

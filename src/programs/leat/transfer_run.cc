@@ -14,7 +14,6 @@ using transfer::Job;
 using transfer::Outcome;
 
 constexpr std::uint64_t kFailuresShownMax = 20;
-constexpr Duration kPlainPeriod = std::chrono::seconds(10);
 
 std::string_view word_of(Action action) {
   switch (action) {
@@ -27,72 +26,7 @@ std::string_view word_of(Action action) {
   return "remove";
 }
 
-// LEAT_PROGRESS_FPS, as restic has it; 8 a second without.
-Duration period_of(const Invocation& invocation) {
-  const auto found = invocation.environment.find("LEAT_PROGRESS_FPS");
-  std::int64_t per_second = 8;
-  if (found != invocation.environment.end()) {
-    const auto given = config::parse_integer(found->second);
-    if (given && *given > 0 && *given <= 60) per_second = *given;
-  }
-  return std::chrono::nanoseconds(std::chrono::seconds(1)) / per_second;
-}
-
 }  // namespace
-
-// The line that is drawn over and over on a terminal, or printed now and then elsewhere. It goes on
-// by itself until it is told to end.
-class TransferRun::Display : public std::enable_shared_from_this<Display> {
- public:
-  Display(Session& session, transfer::Counters& counters)
-      : clock_(session.client().clock()),
-        counters_(counters),
-        is_terminal_(session.invocation.stderr_is_terminal),
-        period_(is_terminal_ ? period_of(session.invocation) : kPlainPeriod),
-        rates_(clock_.now()) {}
-
-  static rt::Task<void> run(std::shared_ptr<Display> self) {
-    while (true) {
-      LEAT_CO_DO(co_await self->clock_.sleep_until(self->clock_.now() + self->period_));
-      if (self->is_over_) co_return Status{};
-      self->draw();
-    }
-  }
-
-  // Something else is to be printed.
-  void clear() {
-    if (!is_drawn_) return;
-    fmt::print(stderr, "\r\x1b[K");
-    is_drawn_ = false;
-  }
-
-  void end() {
-    clear();
-    is_over_ = true;
-  }
-
- private:
-  void draw() {
-    const Snapshot now = Snapshot::of(counters_);
-    rates_.look(now, clock_.now());
-    const std::string line = progress_line(now, rates_, is_terminal_);
-    if (is_terminal_) {
-      fmt::print(stderr, "\r\x1b[K{}", line);
-      is_drawn_ = true;
-    } else {
-      fmt::print(stderr, "{}\n", line);
-    }
-    std::fflush(stderr);
-  }
-
-  io::Clock& clock_;
-  transfer::Counters& counters_;
-  bool is_terminal_;
-  Duration period_;
-  Rates rates_;
-  bool is_drawn_ = false;
-  bool is_over_ = false;
-};
 
 TransferRun::TransferRun(Session& session, std::vector<transfer::Tools*> members,
                          std::string shown_root)
@@ -101,7 +35,7 @@ TransferRun::TransferRun(Session& session, std::vector<transfer::Tools*> members
       shown_root_(std::move(shown_root)),
       counters_(members_.front()->counters),
       began_(session.client().clock().now()),
-      display_(std::make_shared<Display>(session, counters_)) {
+      display_(std::make_shared<ProgressDisplay>(session, counters_)) {
   transfer::CrewOptions options{.workers = session.settings.jobs};
   crew_.emplace(members_, options,
                 [this](const Job& job, const Result<Outcome>& outcome) { finished(job, outcome); });
@@ -117,7 +51,7 @@ TransferRun::~TransferRun() {
 void TransferRun::start() {
   crew_->start();
   if (session_.is_quiet() || session_.wants_json() || is_dry()) return;
-  members_.front()->shard.spawn(Display::run(display_), [](const Status&) {});
+  members_.front()->shard.spawn(ProgressDisplay::run(display_), [](const Status&) {});
 }
 
 std::string TransferRun::shown(const std::string& path) const {

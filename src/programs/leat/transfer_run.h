@@ -8,7 +8,7 @@
 #include <unordered_set>
 
 #include "leat/client_session.h"
-#include "leat/progress.h"
+#include "leat/progress_display.h"
 #include "transfer/crew.h"
 #include "transfer/tree.h"
 
@@ -36,8 +36,6 @@ class TransferRun {
   bool is_dry() const { return session_.arguments.has("--dry-run"); }
 
  private:
-  class Display;
-
   void finished(const transfer::Job& job, const Result<transfer::Outcome>& outcome);
   // `what` stands before the reason, unless the reason says it itself.
   void failed(const std::string& what, const Error& error, bool says_name = false);
@@ -54,7 +52,7 @@ class TransferRun {
   transfer::Counters& counters_;
   Instant began_;
   std::optional<transfer::Crew> crew_;
-  std::shared_ptr<Display> display_;
+  std::shared_ptr<ProgressDisplay> display_;
   std::unordered_set<std::string> targets_;  // of several sources: what is taken
   std::optional<Errc> first_error_;
   std::uint64_t failures_shown_ = 0;
