@@ -9,7 +9,7 @@ T ?= 60
 build: packages ## build everything: clang 19, optimised, with symbols (build/dev)
 	tools/build.sh dev
 
-run: packages ## build the release and serve build/run-data until ^C; options: ARGS="…"
+run: packages ## the main job: a store, images, an epoch; the store stays until ^C; ARGS="…"
 	@exec tools/run.sh $(ARGS)
 
 test: setup ## all tests: check, both compilers, sanitizers, fuzzers, real processes

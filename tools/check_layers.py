@@ -38,8 +38,13 @@ WRAPPED = {
     "openssl/ssl": {"tls"},  # libssl; libcrypto's digests are what core/hash wraps
     "pugixml": {"xml"},
     "rocksdb/": {"kv"},
+    "sqlite3": {"control"},
     "toml++/": {"config"},
     "CLI/": {"leat"},
+    "jpeglib": {"decode"},
+    "jerror": {"decode"},
+    "png.h": {"decode"},
+    "webp/": {"decode"},
 }
 
 # The pure layers: bytes in, bytes out; facts in, decisions out.

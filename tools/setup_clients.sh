@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Installs the S3 clients of the integration tests that Debian does not have, at the versions of
-# tools/clients: from PyPI into build/clients/python, from npm into build/clients/node_modules.
+# Installs what tests meet and Debian does not have, at the versions of tools/clients: S3 clients
+# and packages that train, from PyPI into build/clients/python; other S3 clients, from npm, into
+# build/clients/node_modules.
 # Says nothing and takes a few milliseconds when they are there. LEAT_CLIENTS names another folder
 # than build/clients, which several work trees can share.
 set -euo pipefail
@@ -16,6 +17,14 @@ if ! cmp --silent "$wanted" "$into/python/installed.txt"; then
   /usr/bin/python3 -m venv "$into/python"
   "$into/python/bin/pip" --quiet --disable-pip-version-check install --no-compile -r "$wanted"
   cp "$wanted" "$into/python/installed.txt"
+fi
+
+wanted=tools/clients/training.txt
+if ! cmp --silent "$wanted" "$into/python/installed-training.txt"; then
+  echo "setup: installing packages of the Python tests from PyPI into $into/python"
+  "$into/python/bin/pip" --quiet --disable-pip-version-check install --no-compile \
+    -c tools/clients/requirements.txt -r "$wanted"
+  cp "$wanted" "$into/python/installed-training.txt"
 fi
 
 wanted=tools/clients/package-lock.json

@@ -606,7 +606,7 @@ void ModelledStore::verify_bytes() {
 
 void ModelledStore::get(const record::ObjectKey& object, io::Rng& rng) {
   const State& state = history_.last(object);
-  const auto found = world_.run(world_.reader().find(object));
+  const auto found = world_.find(object);
   if (!found) {
     if (!is_excused(found.error().code())) fail_with("find: " + found.error().message());
     return;
@@ -704,7 +704,7 @@ void ModelledStore::expect_no_faults() {
 void ModelledStore::verify_damaged() {
   const auto is_right = [this](const record::ObjectKey& object) {
     const State& state = history_.last(object);
-    const auto found = world_.run(world_.reader().find(object));
+    const auto found = world_.find(object);
     if (!found) return found.error().code() == Errc::corrupt;
     if (found->has_value() != state.current.has_value()) return false;
     if (!state.current) return true;

@@ -16,10 +16,10 @@ from store_client import Gone
 
 @dataclass(frozen=True)
 class Change:
-    kind: str  # put, delete, undelete, copy
+    kind: str  # put, parts (a put in parts), delete, undelete, copy
     bucket: str
     key: str
-    data: bytes = b""  # of a put; of a copy, what its source holds
+    data: bytes = b""  # of a put, also in parts; of a copy, what its source holds
     source: tuple = ()  # of a copy: (bucket, key)
 
     def __str__(self):
@@ -30,22 +30,24 @@ class Change:
 @dataclass(frozen=True)
 class State:
     current: bytes | None = None
-    trash: tuple = ()  # the last one was put away last
+    trash: tuple = ()  # what was replaced and deleted and is kept; the last one was put away last
 
 
 class Wrong(AssertionError):
     """The store does not hold what it must."""
 
 
-def after(change, state, keeps_trash):
+def after(change, state, bucket):
     """The state that the change makes of a state; None when it cannot be made."""
     kept = state.trash
-    if keeps_trash and state.current is not None:
+    has_versions = bucket.get("versioning") == "on"
+    if (has_versions or bucket.get("undo_window_ms", 0) > 0) and state.current is not None:
         kept = (*state.trash, state.current)
-    if change.kind in ("put", "copy"):
+    if change.kind in ("put", "parts", "copy"):
         return State(change.data, kept)
     if change.kind == "delete":
-        return None if state.current is None else State(None, kept)
+        # Where versions are kept a marker is made, whatever is there.
+        return None if state.current is None and not has_versions else State(None, kept)
     if not state.trash:
         return None
     if state.current is None:
@@ -59,6 +61,7 @@ class Oracle:
         "plain": {},
         "undo": {"undo_window_ms": 3_600_000},
         "group": {"durability": "group"},
+        "versions": {"versioning": "on"},
     }
 
     def __init__(self):
@@ -117,8 +120,7 @@ class Oracle:
         self.states[change.bucket, change.key] = left
 
     def _after(self, change, state):
-        keeps_trash = self.BUCKETS[change.bucket].get("undo_window_ms", 0) > 0
-        return after(change, state, keeps_trash)
+        return after(change, state, self.BUCKETS[change.bucket])
 
     def _successors(self, change, states):
         return {self._after(change, state) for state in states} - {None}
@@ -158,10 +160,19 @@ class Oracle:
             if counted != (len(sizes), sum(sizes.values())):
                 raise Wrong(f"{bucket} counts {counted}, but holds "
                             f"{len(sizes)}, {sum(sizes.values())}")
-            trashed = told[bucket]["trashed_objects"], told[bucket]["trashed_bytes"]
-            if trashed not in self._trash_sums(bucket):
-                raise Wrong(f"{bucket} counts {trashed} in its trash, "
-                            f"possible is {sorted(self._trash_sums(bucket))[:10]}")
+            self._check_kept(bucket, told[bucket])
+
+    def _check_kept(self, bucket, told):
+        """What is no longer visible and still there, by the counters of the bucket."""
+        possible = self._trash_sums(bucket)
+        kept = told["trashed_objects"], told["trashed_bytes"]
+        if self.BUCKETS[bucket].get("versioning") == "on":
+            # Delete markers are versions, too, and have no bytes.
+            possible = {size for _, size in possible}
+            kept = told["kept_bytes"]
+        if kept not in possible:
+            raise Wrong(f"{bucket} counts {kept} in its trash, "
+                        f"possible is {sorted(possible)[:10]}")
 
     def _trash_sums(self, bucket):
         """What the counters of the trash may say: (objects, bytes)."""
@@ -174,9 +185,18 @@ class Oracle:
         return sums
 
 
+PART = 5 << 20  # what all parts but the last one have at least
+
+
+def parts_of(data):
+    return [data[at:at + PART] for at in range(0, max(len(data), 1), PART)]
+
+
 def _send(client, change):
     if change.kind == "put":
         return client.put(change.bucket, change.key, change.data)
+    if change.kind == "parts":
+        return client.put_in_parts(change.bucket, change.key, parts_of(change.data))
     if change.kind == "delete":
         return client.delete(change.bucket, change.key)
     if change.kind == "undelete":

@@ -3,13 +3,15 @@
 import random
 
 from file_content import content
-from oracle import Change, Oracle
+from oracle import PART, Change, Oracle
 
 KIB, MIB = 1 << 10, 1 << 20
 # In a segment in one block; in several blocks; in a file of its own.
 SMALL = [0, 1, 4 * KIB, 4 * KIB + 1, 9_000]
 MEDIUM = [190 * KIB, 200 * KIB + 7]
 LARGE = [MIB + 1, MIB + 300_000]
+# In one part, which is in a segment or in files; in two.
+IN_PARTS = [9_000, MIB + 1, PART + 70_000]
 
 
 class Workload:
@@ -25,7 +27,8 @@ class Workload:
         """A change that can be made in the state the oracle knows."""
         bucket = self._random.choice(list(Oracle.BUCKETS))
         key = self._random.choice(self._keys)
-        kind = self._random.choices(["put", "delete", "undelete", "copy"], [12, 3, 3, 2])[0]
+        kind = self._random.choices(["put", "parts", "delete", "undelete", "copy"],
+                                    [12, 2, 3, 3, 2])[0]
         state = self._oracle.certain(bucket, key)
         if kind == "delete" and state is not None and state.current is not None:
             return Change("delete", bucket, key)
@@ -38,16 +41,18 @@ class Workload:
             change = self._copy(bucket, key)
             if change is not None:
                 return change
+        if kind == "parts":
+            return self.put(bucket, key, self._random.choice(IN_PARTS), kind)
         return self.put(bucket, key)
 
-    def put(self, bucket=None, key=None, size=None):
+    def put(self, bucket=None, key=None, size=None, kind="put"):
         """Never the same bytes twice, so that what is read says which change it came from."""
         self._number += 1
         if size is None:
             size = self._random.choice(self._random.choice(self._sizes))
         data = content(size, f"{self._seed} {self._number}")
         bucket = bucket or self._random.choice(list(Oracle.BUCKETS))
-        return Change("put", bucket, key or self._random.choice(self._keys), data)
+        return Change(kind, bucket, key or self._random.choice(self._keys), data)
 
     def _copy(self, bucket, key):
         source = self._random.choice(list(Oracle.BUCKETS)), self._random.choice(self._keys)

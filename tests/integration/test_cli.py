@@ -3,15 +3,16 @@
 import json
 import pty
 import os
+import shlex
 import subprocess
 
 import pytest
 
-from leat_process import binary, clean_environment, run_leat, wait_until
+from leat_process import binary, clean_environment, need, run_leat, wait_until
 
 COMMANDS = ["put", "get", "cat", "ls", "stat", "du", "cp", "mv", "sync", "rm", "mb", "rb",
-            "bucket", "serve", "top", "disk", "key", "env", "fsck", "share", "config", "completion",
-            "version", "help"]
+            "bucket", "dataset", "serve", "top", "disk", "key", "env", "fsck", "share", "config",
+            "completion", "version", "help"]
 
 
 def usage_error(*arguments, **options):
@@ -221,7 +222,46 @@ def test_bash_completes_commands_flags_and_words():
     assert completed("put", "--dry") == ["--dry-run"]
     assert {"--endpoint", "--json", "--profile"} <= set(completed("ls", "--"))
     assert completed("key", "re") == ["revoke"]
+    assert completed("dataset", "ap") == ["append"]
+    assert completed("dataset", "get", "--ta") == ["--tars"]
     assert completed("put", "./x") == [""], "files are left to the shell"
+
+
+def offered_by_fish(*words):
+    """What fish offers when the last of these words is being typed."""
+    line = shlex.join(["leat", *words[:-1]]) + " " + words[-1]
+    script = (f'function leat; "{binary()}" $argv; end; leat completion fish | source; '
+              f"complete -C '{line}'")
+    ended = subprocess.run([need("fish"), "--no-config", "-c", script], text=True,
+                           env=clean_environment(HOME="/nonexistent"), capture_output=True)
+    assert ended.returncode == 0, ended
+    return [part.split("\t")[0] for part in ended.stdout.splitlines()]
+
+
+def offered_by_zsh(*words):
+    """The same of zsh: the words that its completion function adds."""
+    script = (f'leat() {{ "{binary()}" "$@" }}; compdef() {{ : }}; eval "$(leat completion zsh)"; '
+              'compadd() { print -rl -- "${(@P)@[-1]}" }; _files() { print files }; '
+              'words=(leat "$@"); CURRENT=${#words}; _leat')
+    ended = subprocess.run([need("zsh"), "-f", "-c", script, "zsh", *words], text=True,
+                           env=clean_environment(HOME="/nonexistent"), capture_output=True)
+    assert ended.returncode == 0, ended
+    return ended.stdout.splitlines()
+
+
+@pytest.mark.parametrize("offered", [offered_by_fish, offered_by_zsh])
+def test_other_shells_complete_the_same(offered):
+    assert offered("ser") == ["serve"]
+    assert {"put", "get", "ls", "sync"} <= set(offered(""))
+    assert offered("put", "--dry") == ["--dry-run"]
+    assert {"--endpoint", "--json", "--profile"} <= set(offered("ls", "--"))
+    assert offered("key", "re") == ["revoke"]
+
+
+def test_files_are_left_to_the_shells(tmp_path):
+    (tmp_path / "picture").touch()
+    assert offered_by_zsh("put", f"{tmp_path}/pic") == ["files"]
+    assert offered_by_fish("put", f"{tmp_path}/pic") == [f"{tmp_path}/picture"]
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -234,9 +274,16 @@ def test_completion_is_printed_for_each_shell(shell):
 def test_the_man_page_has_every_command():
     page = run_leat("__man").stdout
     assert page.startswith(".TH LEAT 1")
-    for command in ("put", "sync", "serve", "completion"):
+    for command in ("put", "sync", "serve", "completion", "dataset", "dataset put"):
         assert f"\n.SS leat {command}\n" in page
     assert "__complete" not in page
     # Nothing but what is meant is a request of troff.
     requests = {line.split()[0] for line in page.splitlines() if line.startswith(".")}
     assert requests <= {".TH", ".SH", ".SS", ".B", ".PP", ".nf", ".fi"}
+
+
+def test_mandoc_finds_no_error_in_the_man_page():
+    page = run_leat("__man").stdout
+    checked = subprocess.run([need("mandoc"), "-T", "lint", "-W", "error"], input=page,
+                             capture_output=True, text=True)
+    assert (checked.returncode, checked.stdout) == (0, "")

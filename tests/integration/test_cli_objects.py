@@ -70,8 +70,8 @@ class Cli:
         assert ended.returncode == code, (words, ended)
         return ended.stderr.decode()
 
-    def start(self, *words):
-        return subprocess.Popen([str(binary()), *map(str, words)], env=self.environment(),
+    def start(self, *words, **extra):
+        return subprocess.Popen([str(binary()), *map(str, words)], env=self.environment(**extra),
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE)
 
@@ -188,7 +188,8 @@ def test_objects_of_boto3_come_with_their_bytes_verified(cli, bucket, tmp_path):
 def test_odd_names_survive_both_ways(cli, bucket, tmp_path):
     for index, name in enumerate(ODD_NAMES):
         write(tmp_path / "in" / name, f"{index}".encode())
-    assert cli.summary("put", tmp_path / "in", f"{bucket}/odd")["files"] == len(ODD_NAMES)
+    sent = cli.summary("put", "--objects", tmp_path / "in", f"{bucket}/odd")
+    assert sent["files"] == len(ODD_NAMES)
     assert sorted(cli.keys(bucket)) == sorted(f"odd/{name}" for name in ODD_NAMES)
     cli.ok("get", "-r", f"{bucket}/odd", tmp_path / "out")
     assert tree(tmp_path / "out") == tree(tmp_path / "in")
@@ -229,24 +230,24 @@ def test_metadata_and_types(cli, bucket, tmp_path):
 def test_a_second_put_skips_what_is_there_and_sends_what_has_changed(cli, bucket, tmp_path):
     for index in range(20):
         write(tmp_path / "in" / f"{index}", noise(1000, seed=index))
-    assert cli.summary("put", tmp_path / "in", bucket)["files"] == 20
-    again = cli.summary("put", tmp_path / "in", bucket)
+    assert cli.summary("put", "--objects", tmp_path / "in", bucket)["files"] == 20
+    again = cli.summary("put", "--objects", tmp_path / "in", bucket)
     assert (again["files"], again["skipped"]) == (0, 20)
     # The same size and, as far as file systems tell, an old time: the contents decide.
     changed = tmp_path / "in" / "7"
     old = changed.stat().st_mtime - 1000
     write(changed, noise(1000, seed=99))
     os.utime(changed, (old, old))
-    third = cli.summary("put", tmp_path / "in", bucket)
+    third = cli.summary("put", "--objects", tmp_path / "in", bucket)
     assert (third["files"], third["skipped"]) == (1, 19)
     assert cli.body(bucket, "7") == noise(1000, seed=99)
-    assert cli.summary("put", tmp_path / "in", bucket, "--force")["files"] == 20
+    assert cli.summary("put", "--objects", tmp_path / "in", bucket, "--force")["files"] == 20
 
 
 def test_a_second_get_skips_what_is_there_and_mends_what_has_changed(cli, bucket, tmp_path):
     for index in range(5):
         write(tmp_path / "in" / f"{index}", noise(1000, seed=index))
-    cli.ok("put", tmp_path / "in", bucket)
+    cli.ok("put", "--objects", tmp_path / "in", bucket)
     out = tmp_path / "out"
     assert cli.summary("get", "-r", bucket, out)["files"] == 5
     modified = cli.s3.head_object(Bucket=bucket, Key="1")["LastModified"].timestamp()
@@ -286,7 +287,7 @@ def test_ls_goes_on_through_all_pages(cli, bucket):
     folder = cli.home / "many"
     for name in names:
         write(folder / name, b"")
-    assert cli.summary("put", folder, bucket)["files"] == len(names)
+    assert cli.summary("put", "--objects", folder, bucket)["files"] == len(names)
     assert cli.ok("ls", "-q", bucket).stdout.decode().split() == names
     assert cli.ok("du", bucket).stdout.decode().split() == ["0", "1203", bucket]
     assert cli.summary("rm", "-r", "--yes", bucket)["removed"] == len(names)
@@ -343,12 +344,71 @@ def test_buckets_come_and_go(cli):
     assert "leat mb come-and-go" in cli.refused(4, "rb", "come-and-go")
 
 
+def test_buckets_come_and_go_with_json_and_are_tried_without_effect(cli):
+    def told(*words):
+        return json.loads(cli.ok(*words, "--json").stdout)
+
+    line = {"type": "bucket", "action": "make", "name": "told"}
+    assert told("mb", "told", "--dry-run") == line | {"status": "would"}
+    assert cli.ok("mb", "told", "--dry-run").stdout == b"would make told\n"
+    assert told("mb", "told") == line | {"status": "done"}, "the dry runs made nothing"
+    assert told("mb", "told", "--exist-ok") == line | {"status": "skipped"}
+    cli.refused(6, "mb", "told", "--dry-run")
+    cli.refused(2, "mb", "Told", "--dry-run")
+    line["action"] = "remove"
+    assert told("rb", "told", "--dry-run") == line | {"status": "would"}
+    assert told("rb", "told") == line | {"status": "done"}
+    cli.refused(4, "rb", "told", "--dry-run")
+
+
+def test_properties_are_set_with_json_and_tried_without_effect(cli, bucket):
+    def told(*words):
+        return [json.loads(line) for line in cli.ok(*words, "--json").stdout.splitlines()]
+
+    words = ("bucket", "set", bucket, "versioning=enabled", "public-access=blocked")
+    would = told(*words, "--dry-run")
+    assert [(line["name"], line["status"]) for line in would] == [
+        ("versioning", "would"), ("public-access", "would")]
+    assert "Status" not in cli.s3.get_bucket_versioning(Bucket=bucket)
+    done = told(*words)
+    assert done[0] == {"type": "property", "action": "set", "status": "done", "bucket": bucket,
+                       "name": "versioning", "value": "enabled"}
+    said = cli.ok("bucket", "unset", bucket, "public-access", "--dry-run").stdout.decode()
+    assert said == f"would unset public-access of {bucket}\n"
+    rows = [line.split("\t") for line in cli.ok("bucket", "show", bucket).stdout.decode()
+            .splitlines()]
+    assert ["versioning", "Enabled"] in rows and ["public-access", "blocked"] in rows
+    assert told("bucket", "unset", bucket, "public-access")[0]["value"] is None
+    assert "leat mb" in cli.refused(4, "bucket", "set", f"{bucket}-2", "etag=fast", "--dry-run")
+
+
+def test_flags_may_stand_before_the_verb(cli, bucket):
+    assert json.loads(cli.ok("--json", "ls", bucket).stdout) == []
+    assert cli.ok("-q", "--endpoint", cli.url, "ls", LEAT_ENDPOINT="http://127.0.0.1:1").stdout
+    assert json.loads(cli.ok("--json", "dataset", "ls", bucket).stdout) == []
+    assert json.loads(cli.ok("dataset", "--json", "ls", bucket).stdout) == []
+    assert "a command is missing beside --json" in cli.refused(2, "--json")
+
+
 def test_bucket_shows_its_properties(cli, bucket):
     shown = json.loads(cli.ok("bucket", "show", bucket, "--json").stdout)
     assert (shown["name"], shown["location"]) == (bucket, "leat")
     assert {"versioning", "policy", "lifecycle", "cors"} <= set(shown)
     cli.refused(2, "bucket", "set", bucket, "colour=red")
     cli.refused(2, "bucket", "unset", bucket, "versioning")
+
+
+def test_bucket_sets_how_objects_are_kept(cli, bucket):
+    shown = json.loads(cli.ok("bucket", "show", bucket, "--json").stdout)
+    assert (shown["durability"], shown["undo"], shown["etag"]) == ("sync", "off", "md5")
+    cli.ok("bucket", "set", bucket, "durability=group", "undo=36h")
+    shown = json.loads(cli.ok("bucket", "show", bucket, "--json").stdout)
+    assert (shown["durability"], shown["undo"]) == ("group", "36h")
+    written = cli.s3.put_object(Bucket=bucket, Key="x", Body=b"")
+    assert written["ResponseMetadata"]["HTTPHeaders"]["x-leat-durability"] == "group"
+    cli.ok("bucket", "unset", bucket, "durability", "undo")
+    shown = json.loads(cli.ok("bucket", "show", bucket, "--json").stdout)
+    assert (shown["durability"], shown["undo"]) == ("sync", "off")
 
 
 def test_bucket_sets_what_s3_has(cli, bucket, tmp_path):
@@ -526,7 +586,7 @@ def test_one_bad_file_of_many_is_partly_done(cli, bucket, tmp_path):
     for index in range(5):
         write(tmp_path / "in" / f"{index}", b"x")
     (tmp_path / "in" / "dangling").symlink_to("nowhere")
-    ended = cli.run("put", tmp_path / "in", bucket, "--json")
+    ended = cli.run("put", "--objects", tmp_path / "in", bucket, "--json")
     assert ended.returncode == 3
     lines = [json.loads(line) for line in ended.stdout.splitlines()]
     assert [line["item"] for line in lines if line["type"] == "error"] == [
@@ -597,12 +657,12 @@ def test_what_is_printed_where(cli, bucket, tmp_path):
         "put", "-v", tmp_path / "f", f"{bucket}/i").stdout.decode()
 
 
-def test_a_terminal_gets_a_bar(cli, bucket, tmp_path):
-    write(tmp_path / "f", noise(64 * MIB))
+def put_on_a_terminal(cli, bucket, path, **variables):
+    """What `leat put` of a file says to a terminal."""
     master, slave = pty.openpty()
-    process = subprocess.Popen([str(binary()), "put", str(tmp_path / "f"), f"{bucket}/f"],
+    process = subprocess.Popen([str(binary()), "put", str(path), f"{bucket}/f"],
                                stdin=subprocess.DEVNULL, stderr=slave,
-                               env=cli.environment(LEAT_PROGRESS_FPS="60"))
+                               env=cli.environment(LEAT_PROGRESS_FPS="60", **variables))
     os.close(slave)
     seen = b""
     try:
@@ -612,7 +672,18 @@ def test_a_terminal_gets_a_bar(cli, bucket, tmp_path):
         pass
     os.close(master)
     assert process.wait(WAIT_SECONDS) == 0
-    text = seen.decode()
+    return seen.decode()
+
+
+def test_a_terminal_that_cannot_redraw_gets_no_escapes(cli, bucket, tmp_path):
+    write(tmp_path / "f", noise(64 * MIB))
+    text = put_on_a_terminal(cli, bucket, tmp_path / "f", TERM="dumb")
+    assert "\x1b" not in text and "1 files, 64.0 MiB in " in text
+
+
+def test_a_terminal_gets_a_bar(cli, bucket, tmp_path):
+    write(tmp_path / "f", noise(64 * MIB))
+    text = put_on_a_terminal(cli, bucket, tmp_path / "f")
     # How far the bar is when it is drawn is the machine's business; progress_test.cc has its forms.
     assert ("█" in text or "░" in text) and "of 64.0 MiB" in text
     assert text.rstrip().split("\x1b[K")[-1].startswith("1 files, 64.0 MiB in ")
@@ -854,7 +925,7 @@ def test_a_node_that_starts_again_is_waited_for(start, tmp_path):
     cli.ok("mb", "restarted")
     for index in range(3000):
         write(tmp_path / "in" / f"{index:04}", f"{index}".encode())
-    process = cli.start("put", tmp_path / "in", "restarted")
+    process = cli.start("put", "--objects", tmp_path / "in", "restarted")
     wait_until(lambda: cli.keys("restarted"), "the first object")
     server.kill()
     start("serve", folder, listen=cli.url.split("//")[1])

@@ -134,6 +134,29 @@ def test_abuse_51_and_54_secrets_are_made_once_and_never_written(node, bucket):
     assert shown.returncode == 0 and token not in shown.stdout
 
 
+def core_limits(pid):
+    limits = Path(f"/proc/{pid}/limits").read_text()
+    return re.search(r"Max core file size +(\S+) +(\S+)", limits).groups()
+
+
+def test_abuse_08_and_54_a_server_that_is_told_to_be_strict(node, start, tmp_path):
+    assert core_limits(node.server.pid) == ("0", "0")
+    folder = tmp_path / "data"
+    strict = Node(start("serve", folder, "--s3-require-signed-payload", "true",
+                        "--core-dumps", "true"), folder)
+    assert core_limits(strict.server.pid) == core_limits("self")
+    bucket = make_bucket(strict, "strict")
+    bucket.put("k", b"signed")
+    where = {"Bucket": bucket.name, "Key": "k"}
+    url = bucket.client.generate_presigned_url("put_object", Params=where)
+    for body, status in ((b"changed on its way", 403), (b"", 200)):
+        with Connection(strict.server.address) as connection:
+            parts = urlsplit(url)
+            connection.send(head(f"PUT {parts.path}?{parts.query} HTTP/1.1",
+                                 f"Host: {parts.netloc}", f"Content-Length: {len(body)}"), body)
+            assert connection.answer().status == status
+
+
 def test_abuse_52_access_keys_open_s3_and_nothing_else(node):
     for path in ("/_/v1/keys", "/_/v1/disks", "/_/v1/buckets"):
         with Connection(node.server.address) as connection:

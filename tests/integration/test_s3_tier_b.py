@@ -255,10 +255,44 @@ def test_what_is_due_goes_and_the_rest_stays(node, bucket):
     assert re.search(rb"leat_lifecycle_expired_objects_total [1-9]", metrics)
 
 
+def test_tags_of_a_bucket(bucket):
+    where = {"Bucket": bucket.name}
+    assert refused(bucket.client.get_bucket_tagging, **where) == (404, "NoSuchTagSet")
+    tags = [{"Key": f"team {number}", "Value": "ü/&"} for number in range(50)]
+    bucket.client.put_bucket_tagging(**where, Tagging={"TagSet": tags})
+    assert bucket.client.get_bucket_tagging(**where)["TagSet"] == tags
+    more = {"TagSet": [*tags, {"Key": "one more", "Value": ""}]}
+    assert refused(bucket.client.put_bucket_tagging, **where, Tagging=more) == (400, "BadRequest")
+    bucket.client.delete_bucket_tagging(**where)
+    assert refused(bucket.client.get_bucket_tagging, **where) == (404, "NoSuchTagSet")
+
+
+def test_a_public_access_block_closes_what_policies_and_acls_opened(node, bucket):
+    where = {"Bucket": bucket.name}
+    client, nobody = bucket.client, Bucket(node.anonymous(), bucket.name)
+    assert refused(client.get_public_access_block, **where) \
+        == (404, "NoSuchPublicAccessBlockConfiguration")
+    bucket.put("k", b"1", ACL="public-read")
+    bucket.put("p", b"2")
+    opening = statement("Allow", "*", "s3:GetObject", f"{bucket.name}/p")
+    set_policy(bucket, opening)
+    flags = {"BlockPublicAcls": True, "IgnorePublicAcls": True, "BlockPublicPolicy": True,
+             "RestrictPublicBuckets": True}
+    client.put_public_access_block(**where, PublicAccessBlockConfiguration=flags)
+    shown = client.get_public_access_block(**where)["PublicAccessBlockConfiguration"]
+    assert shown == flags
+    assert refused(nobody.get, key="k") == refused(nobody.get, key="p") == DENIED
+    assert refused(bucket.put, key="n", ACL="public-read") == DENIED
+    assert refused(client.put_bucket_policy, **where,
+                   Policy=json.dumps({"Statement": [opening]})) == DENIED
+    client.delete_public_access_block(**where)
+    assert (nobody.read("k"), nobody.read("p")) == (b"1", b"2")
+
+
 def test_other_sub_resources_stay_not_implemented(bucket):
     where = {"Bucket": bucket.name}
     for call in (bucket.client.get_bucket_website, bucket.client.get_bucket_replication,
-                 bucket.client.get_bucket_encryption, bucket.client.get_public_access_block):
+                 bucket.client.get_bucket_encryption):
         assert refused(call, **where) == (501, "NotImplemented")
 
 

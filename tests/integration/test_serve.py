@@ -215,7 +215,7 @@ def test_a_folder_to_share_must_exist(tmp_path):
 
 def test_a_token_that_is_too_short_is_not_used(tmp_path):
     (tmp_path / "admin-token").write_text("short")
-    refused_start("serve", tmp_path, code=8, says="too short")
+    refused_start("serve", tmp_path, code=8, says="remove it")
 
 
 # The address.

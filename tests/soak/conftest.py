@@ -1,5 +1,6 @@
 """Options of the soak tests, all from the environment: LEAT_BINARY, LEAT_SOAK_SECONDS (of mixed
-load per binary; small unless set), LEAT_SOAK_REQUIRE=1 (a missing sanitizer build is a failure)."""
+load per binary; small unless set), LEAT_SOAK_PRESETS (which sanitizer builds; asan and tsan unless
+set), LEAT_SOAK_REQUIRE=1 (one that is missing is a failure)."""
 
 import os
 import resource
@@ -18,6 +19,12 @@ def all_descriptors():
     """Tens of thousands of connections need as many descriptors, here and in the server."""
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
+def pytest_generate_tests(metafunc):
+    if "preset" in metafunc.fixturenames:
+        chosen = os.environ.get("LEAT_SOAK_PRESETS", "asan,tsan")
+        metafunc.parametrize("preset", chosen.split(","))
 
 
 @pytest.fixture

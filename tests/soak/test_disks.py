@@ -27,7 +27,6 @@ def change_disks(server, bearer, path, is_over, changes):
 
 
 @pytest.mark.parametrize("io", ["uring", "psync"])
-@pytest.mark.parametrize("preset", ["asan", "tsan"])
 def test_a_store_under_load_loses_nothing(sanitized, start, tmp_path, soak_seconds, preset, io):
     disks = [tmp_path / name for name in ("a", "b", "c")]
     program = sanitized(preset)

@@ -23,7 +23,6 @@ REPORTS = ["Sanitizer", "runtime error", "leat: bug", "\"level\":\"error\""]
 
 
 @pytest.mark.parametrize("io", ["uring", "psync"])
-@pytest.mark.parametrize("preset", ["asan", "tsan"])
 def test_mixed_load_gives_no_report(sanitized, start, tmp_path, soak_seconds, preset, io):
     mixed_load.prepare(tmp_path)
     server = start("share", tmp_path, "--writable", "--io", io, program=sanitized(preset),

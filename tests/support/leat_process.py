@@ -94,8 +94,10 @@ class LeatProcess:
         self._stdout = b""
         self.connections = []
         command = [*wrapper, program or binary(), *arguments, "--listen", listen]
+        # No note of it for `leat env`, unless that is what is tested: the folder is nobody's.
+        variables = {"XDG_STATE_HOME": os.devnull} | (environment or {})
         self._process = subprocess.Popen(
-            [str(word) for word in command], cwd=cwd, env=clean_environment(**(environment or {})),
+            [str(word) for word in command], cwd=cwd, env=clean_environment(**variables),
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=self._log if stderr is None else stderr)
         try:

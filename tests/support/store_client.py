@@ -5,6 +5,7 @@ died, or it cut the connection because it could not go on.
 """
 
 import json
+import re
 from urllib.parse import quote
 
 from http_wire import Connection
@@ -34,7 +35,7 @@ class StoreClient:
     def ask(self, request_line, body=b""):
         """One request on a connection that is kept."""
         fields = [f"Authorization: Bearer {self.token}"]
-        if request_line.startswith("POST "):
+        if request_line.startswith("POST ") and not body:
             fields.append("Content-Length: 0")
         try:
             if self._connection is None:
@@ -94,6 +95,27 @@ class StoreClient:
 
     def copy(self, bucket, key, source):
         return self.ask(f"POST {_path(bucket, key)}?copy={source[0]}/{quote(source[1])}")
+
+    def put_in_parts(self, bucket, key, parts):
+        """An upload in parts, by S3: that of its completion, or the answer that kept it from it."""
+        path = f"/{bucket}/{quote(key)}"
+        begun = self.ask(f"POST {path}?uploads")
+        if begun.status != 200:
+            return begun
+        upload = re.search(b"<UploadId>(.*)</UploadId>", begun.body)[1].decode()
+        named = ""
+        for number, data in enumerate(parts, 1):
+            answer = self.ask(f"PUT {path}?uploadId={upload}&partNumber={number}", data)
+            if answer.status != 200:
+                break
+            named += (f"<Part><PartNumber>{number}</PartNumber>"
+                      f"<ETag>{answer.field('etag')}</ETag></Part>")
+        else:
+            body = f"<CompleteMultipartUpload>{named}</CompleteMultipartUpload>".encode()
+            answer = self.ask(f"POST {path}?uploadId={upload}", body)
+        if answer.status != 200:
+            self.ask(f"DELETE {path}?uploadId={upload}")
+        return answer
 
 
 def _path(bucket, key):

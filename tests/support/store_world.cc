@@ -128,7 +128,8 @@ volume::ShardKit StoreWorld::kit() {
           .file_io = *file_io_,
           .buffers = buffers_,
           .pool = pool_,
-          .rng = rng_};
+          .rng = rng_,
+          .lookups = &lookups_};
 }
 
 record::BucketId StoreWorld::make_bucket(const std::string& name, store::BucketOptions options) {

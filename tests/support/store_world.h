@@ -100,6 +100,7 @@ class StoreWorld final : public store::DiskKeeper {
   std::unique_ptr<sim::SimFileIo> file_io_;
   rt::BlockingPool pool_{"sim", 0, 16};
   io::BufferPool buffers_{64 * kKiB, 64};
+  volume::LookupCache lookups_{64 * kKiB};
   std::unique_ptr<store::Store> store_;
   std::unique_ptr<store::ShardStore> shard_store_;
 };

@@ -63,7 +63,8 @@ volume::ShardKit VolumeWorld::kit() {
           .file_io = *file_io_,
           .buffers = buffers_,
           .pool = pool_,
-          .rng = rng_};
+          .rng = rng_,
+          .lookups = &lookups_};
 }
 
 void VolumeWorld::end_process() {
@@ -146,8 +147,16 @@ Result<std::optional<std::string>> VolumeWorld::get(const record::ObjectKey& obj
   return run(get_task(object));
 }
 
+Result<std::optional<record::Version>> VolumeWorld::find(const record::ObjectKey& object) {
+  if (auto known = reader_->recall(object)) return known;
+  return run(reader_->find(object));
+}
+
 rt::Task<std::optional<std::string>> VolumeWorld::get_task(record::ObjectKey object) {
-  LEAT_CO_TRY(const auto version, co_await reader_->find(object));
+  std::optional<record::Version> version = reader_->recall(object);
+  if (!version) {
+    LEAT_CO_TRY(version, co_await reader_->find(object));
+  }
   if (!version) co_return std::nullopt;
   const volume::ByteRange all{.offset = 0, .length = version->size_bytes};
   LEAT_CO_TRY(auto content, co_await read_task(*version, all));

@@ -48,11 +48,14 @@ class VolumeWorld {
   volume::ShardKit kit();
   const volume::VolumeOptions& options() const { return options_; }
   sim::SimDisk& disk() { return *disk_; }
+  sim::SimFileIo& file_io() { return *file_io_; }
   sim::SimWorld& world() { return world_; }
 
   Result<record::Version> put(const record::ObjectKey& object, std::string data,
                               volume::Precondition precondition = {});
   Result<std::optional<std::string>> get(const record::ObjectKey& object);
+  // As a shard does it: what is remembered first, then the index.
+  Result<std::optional<record::Version>> find(const record::ObjectKey& object);
   Result<std::string> read(const record::Version& version, volume::ByteRange range);
 
   // The bytes of a large object or a part, in files that are finished.
@@ -86,6 +89,7 @@ class VolumeWorld {
   std::unique_ptr<sim::SimFileIo> file_io_;
   rt::BlockingPool pool_{"sim", 0, 16};
   io::BufferPool buffers_{64 * kKiB, 16};
+  volume::LookupCache lookups_{64 * kKiB};
   volume::Folders folders_{"d"};
   std::unique_ptr<volume::Volume> volume_;
   std::unique_ptr<volume::VolumeReader> reader_;
