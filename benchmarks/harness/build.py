@@ -11,6 +11,10 @@ BUILD = ROOT / "build" / "release"
 LEAT = BUILD / "src" / "programs" / "leat"
 HTTP_LOAD = BUILD / "benchmarks" / "http_load"
 STORE_BENCH = BUILD / "benchmarks" / "store_bench"
+PREAD_LOOP = BUILD / "benchmarks" / "pread_loop"
+JPEG_LOOP = BUILD / "benchmarks" / "jpeg_loop"
+LIBLEAT = BUILD / "src" / "client" / "libleat.so"
+SNAPSHOT_BENCH = BUILD / "benchmarks" / "snapshot_bench"
 
 
 def build(targets: list[str], quiet: bool) -> None:

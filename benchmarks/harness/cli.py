@@ -35,6 +35,9 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="end within 60 seconds")
     parser.add_argument("--json", action="store_true", help="print the result alone, as JSON")
     parser.add_argument(
+        "--markdown", type=Path, metavar="FILE", help="write the table there, too, as Markdown"
+    )
+    parser.add_argument(
         "--seconds", type=float, help="length of one measurement, where time bounds it"
     )
     parser.add_argument("--rounds", type=int, help="measurements of each leg; medians are reported")
@@ -116,5 +119,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 1
     except KeyboardInterrupt:
         return 130
+    if parsed.markdown is not None:
+        parsed.markdown.write_text(report.markdown() + "\n")
     print(report.json() if parsed.json else report.text())
     return 0

@@ -36,3 +36,23 @@ def rss_bytes(pids: list[int]) -> int:
             if line.startswith("VmRSS:"):
                 total += int(line.split()[1]) * 1024
     return total
+
+
+def disk_read_bytes(pids: list[int]) -> int:
+    """What the kernel fetched from disks for these processes, read ahead included."""
+    total = 0
+    for pid in pids:
+        for line in Path(f"/proc/{pid}/io").read_text().splitlines():
+            if line.startswith("read_bytes:"):
+                total += int(line.split()[1])
+    return total
+
+
+def pss_bytes(pids: list[int]) -> int:
+    """Memory of processes that share some: each page counts once among those who have it."""
+    total = 0
+    for pid in pids:
+        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+            if line.startswith("Pss:"):
+                total += int(line.split()[1]) * 1024
+    return total

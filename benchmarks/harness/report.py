@@ -88,6 +88,13 @@ class Report:
         parts += ["", table(self.rows()), "", *self.notes, f"RESULT {self.json()}"]
         return "\n".join(parts)
 
+    def markdown(self) -> str:
+        """The table and its notes, for docs/benchmarks.md."""
+        head, *rows = self.rows()
+        lines = [head, ["---"] * len(head), *rows]
+        table_lines = ["| " + " | ".join(line) + " |" for line in lines]
+        return "\n".join([*table_lines, "", *self.notes])
+
     def rows(self) -> list[list[str]]:
         extra = list(dict.fromkeys(name for cell in self.cells for name in cell.columns))
         rows = [["cell", "unit", "leat", "peer", "value", "ratio", "target", "met", *extra]]

@@ -52,7 +52,7 @@ class Server:
     def __init__(self, root: Path, work: Path, core: int, writable: bool) -> None:
         self.root = root
         self.work = work
-        self.core = core
+        self.cores = [core]
         self.writable = writable
         self.port = 0
         self.process: subprocess.Popen[bytes] | None = None
@@ -72,7 +72,7 @@ class Server:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                preexec_fn=pin_child(self.core),
+                preexec_fn=pin_child(*self.cores),
             )
         try:
             self.wait_until_ready()

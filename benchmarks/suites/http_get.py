@@ -6,12 +6,12 @@ from functools import partial
 from pathlib import Path
 
 from harness import files, load, machine
+from harness.cells import rate_cell
 from harness.context import Context
 from harness.load import Sample
-from harness.report import Cell, Report
+from harness.report import Report
 from harness.rounds import interleave
 from harness.servers import Server
-from harness.stats import median
 
 KIB, MIB = 1 << 10, 1 << 20
 # Distinct files for each size: enough that no single page is hit alone, few enough to stay warm.
@@ -41,42 +41,6 @@ def measure(context: Context, server: Server, work: Work, listing: Path) -> Samp
         random=True,
         seed=1,
         expect_bytes=work.size,
-    )
-
-
-def cell_of(work: Work, samples: dict[str, list[Sample]]) -> Cell:
-    def middle(leg: str, field: str) -> float:
-        return median(getattr(sample, field) for sample in samples[leg])
-
-    def both(field: str, form: str, factor: float = 1.0) -> str:
-        return " / ".join(format(middle(leg, field) * factor, form) for leg in ("leat", "nginx"))
-
-    # Per request means per `size` bytes: in a short window few large requests complete, but their
-    # bytes are counted exactly.
-    per_request = work.size / load.GIB * 1e6
-    per_second = 1e6 / work.size
-
-    return Cell(
-        name=work.name,
-        leat=middle("leat", "mb_per_s"),
-        peer="nginx",
-        peer_value=middle("nginx", "mb_per_s"),
-        target=target(work.size),
-        columns={
-            "requests/s": both("mb_per_s", ".0f", per_second),
-            "cpu µs/request": both("cpu_s_per_gib", ".1f", per_request),
-            "cpu s/GiB": both("cpu_s_per_gib", ".3f"),
-            "server core %": both("server_core", ".0f", 100),
-            "client core %": both("client_core", ".0f", 100),
-        },
-        extra={
-            "requests_per_s": middle("leat", "mb_per_s") * per_second,
-            "peer_requests_per_s": middle("nginx", "mb_per_s") * per_second,
-            "cpu_us_per_request": middle("leat", "cpu_s_per_gib") * per_request,
-            "peer_cpu_us_per_request": middle("nginx", "cpu_s_per_gib") * per_request,
-            "cpu_s_per_gib": middle("leat", "cpu_s_per_gib"),
-            "peer_cpu_s_per_gib": middle("nginx", "cpu_s_per_gib"),
-        },
     )
 
 
@@ -117,7 +81,7 @@ def run(context: Context) -> Report:
                 for leg, server in legs.items()
             }
             samples = interleave(runs, context.rounds_or(quick=3, full=7), pace)
-            cells.append(cell_of(work, samples))
+            cells.append(rate_cell(work.name, work.size, samples, "nginx", target(work.size)))
             all_samples += samples["leat"] + samples["nginx"]
     facts = machine.facts(context.work, {leg: server.version() for leg, server in legs.items()})
     notes = [

@@ -14,7 +14,8 @@ from harness.servers import Server
 from harness.stats import median
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
-CONNECTIONS = {128 * KIB: (1, 16, 64), MIB: (1, 16), 64 * MIB: (1, 16)}
+SIZES = (4 * KIB, 128 * KIB, MIB, 10 * MIB, 64 * MIB)
+CONNECTIONS = (1, 16, 64)
 PROBE_SIZE = 4 * KIB
 PROBE_CONNECTIONS = 4
 PROBE_BOUND_MS = 2.0
@@ -30,14 +31,15 @@ class Work:
 
     def count(self, quick: bool) -> int:
         """Files read in one measurement; never fewer than the connections can have in flight."""
-        return max((512 * MIB if quick else 2 * GIB) // self.size, self.connections)
+        files_max, bytes_max = (2000, 512 * MIB) if quick else (20_000, 2 * GIB)
+        return max(min(files_max, bytes_max // self.size), self.connections)
 
 
 def works() -> list[Work]:
     plain = [
         Work(f"{files.size_name(size)}/{connections}", size, connections)
-        for size, all_connections in CONNECTIONS.items()
-        for connections in all_connections
+        for size in SIZES
+        for connections in CONNECTIONS
     ]
     return [*plain, Work(PROBE_CELL, 64 * MIB, PROBE_CONNECTIONS, probe=True)]
 

@@ -6,13 +6,13 @@ from functools import partial
 from pathlib import Path
 
 from harness import files, load, machine, store
+from harness.cells import rate_cell
 from harness.context import Context
 from harness.errors import BenchmarkError
 from harness.load import Sample
-from harness.report import Cell, Report
+from harness.report import Report
 from harness.rounds import interleave
 from harness.servers import Nginx, Server
-from harness.stats import median
 from harness.store import KIB, MIB
 
 TARGETS = ["http_load", "leat", "store_bench"]
@@ -68,34 +68,6 @@ def measure(context: Context, server: Server, work: Work) -> Sample:
     )
 
 
-def cell_of(work: Work, samples: dict[str, list[Sample]]) -> Cell:
-    def middle(leg: str, field: str) -> float:
-        return median(getattr(sample, field) for sample in samples[leg])
-
-    def pair(field: str, form: str, factor: float = 1.0) -> str:
-        return " / ".join(format(middle(leg, field) * factor, form) for leg in ("leat", "nginx"))
-
-    per_request = work.size / load.GIB * 1e6
-    return Cell(
-        name=work.name,
-        leat=middle("leat", "mb_per_s"),
-        peer="nginx",
-        peer_value=middle("nginx", "mb_per_s"),
-        target=TARGET[work.size],
-        columns={
-            "requests/s": pair("mb_per_s", ".0f", 1e6 / work.size),
-            "cpu µs/request": pair("cpu_s_per_gib", ".1f", per_request),
-            "cpu s/GiB": pair("cpu_s_per_gib", ".3f"),
-            "server core %": pair("server_core", ".0f", 100),
-            "client core %": pair("client_core", ".0f", 100),
-        },
-        extra={
-            "requests_per_s": middle("leat", "mb_per_s") * 1e6 / work.size,
-            "peer_requests_per_s": middle("nginx", "mb_per_s") * 1e6 / work.size,
-        },
-    )
-
-
 def put_large(context: Context, root: Path, legs: dict[str, Server]) -> None:
     """The same large objects in the store and as files, warm on both sides."""
     made = files.make_files(root, "large", LARGE_FILES, LARGE)
@@ -147,7 +119,7 @@ def run(context: Context) -> Report:
             context.say(work.name)
             runs = {leg: partial(measure, context, server, work) for leg, server in legs.items()}
             samples = interleave(runs, context.rounds_or(quick=3, full=7), pace)
-            cells.append(cell_of(work, samples))
+            cells.append(rate_cell(work.name, work.size, samples, "nginx", TARGET[work.size]))
             all_samples += samples["leat"] + samples["nginx"]
         memory = {leg: server.rss_bytes() / MIB for leg, server in legs.items()}
     facts = machine.facts(context.work, {leg: server.version() for leg, server in legs.items()})

@@ -95,3 +95,14 @@ def test_figures_keep_four_digits():
         0.001235,
         0.0,
     ]
+
+
+def test_markdown_is_a_table_with_its_notes():
+    cell = Cell("4KiB/16", leat=2, peer="nginx", peer_value=1, columns={"memory MiB": "3"})
+    assert report(cell, notes=["A note."]).markdown().splitlines() == [
+        "| cell | unit | leat | peer | value | ratio | target | met | memory MiB |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+        "| 4KiB/16 | MB/s | 2 | nginx | 1 | 2.00 | – | – | 3 |",
+        "",
+        "A note.",
+    ]
