@@ -25,8 +25,8 @@ class Mix(Source):
     >>> mix = leat.Mix([("web/images", 0.7), ("books/scans", 0.3)])      # doctest: +SKIP
     >>> loader = leat.DataLoader(mix, batch_size=256, seed=1)            # doctest: +SKIP
 
-    Proportions hold exactly over any stretch of the order, not only on average, and which sample
-    stands where is computed, as for one dataset: states are as small, and resume as exactly.
+    Proportions hold after any number of samples, to a whole one, and not only on average; which
+    sample stands where is computed, as for one dataset: states are as small, and resume as exactly.
     Subsets may be among them. An epoch is ``samples`` long; by default it ends where the first
     dataset is used up. One that is used up before the epoch's end begins again, in another order.
 

@@ -138,11 +138,16 @@ def shares(weights: Sequence[float]) -> list[int]:
     return found
 
 
+def _taken(positions: int, share: int) -> int:
+    """How many of the first ``positions`` have the share, rounded."""
+    return (positions * share + 2**31) >> 32
+
+
 def pick(weights: Sequence[float], position: int) -> tuple[int, int]:
     """Which source stands at a position of a mix, and as its how-manieth."""
     for source, share in enumerate(shares(weights)):
-        before = position * share >> 32
-        if (position + 1) * share >> 32 > before:
+        before = _taken(position, share)
+        if _taken(position + 1, share) > before:
             return source, before
         position -= before
     raise AssertionError("the last source takes all that is left")
@@ -154,7 +159,7 @@ def until_used_up(weights: Sequence[float], sizes: Sequence[int]) -> int:
 
     def fits(positions: int) -> bool:
         for share, size in zip(known, sizes):
-            count = positions * share >> 32
+            count = _taken(positions, share)
             if count > size:
                 return False
             positions -= count

@@ -22,6 +22,11 @@ def compute(kind, given):
             fingerprint=bytes.fromhex(fingerprint),
         )
         return [f"{block}/{slot}" for block, slot in order]
+    if kind == "pick":
+        first, *weights = given
+        shares = [float(weight) for weight in weights]
+        picks = (_order.pick(shares, int(first) + i) for i in range(12))
+        return [f"{source}/{number}" for source, number in picks]
     numbers = list(map(int, given))
     if kind == "mix":
         return [_order.mix(*numbers)]
@@ -37,7 +42,10 @@ def compute(kind, given):
     return _order.mixed(*numbers)
 
 
-@pytest.mark.parametrize("kind", ["mix", "below", "permutation", "epoch", "source", "mixer"])
+KINDS = ["mix", "below", "permutation", "epoch", "pick", "source", "mixer"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_the_golden_vectors_come_out(kind):
     lines = [line for line in VECTORS.read_text().splitlines() if line.startswith(kind + " ")]
     assert lines
@@ -54,7 +62,9 @@ def test_a_mix_has_its_proportions_at_every_length():
         assert number == counts[source]
         counts[source] += 1
         for count, weight in zip(counts, weights):
-            assert abs(count - (position + 1) * weight / 10) < 2
+            assert abs(count - (position + 1) * weight / 10) <= 1
+        if (position + 1) % 10 == 0:
+            assert counts == [(position + 1) * weight / 10 for weight in weights]
     sizes = [100, 1000, 1000]
     end = _order.until_used_up(weights, sizes)
     assert sum(_order.pick(weights, position)[0] == 0 for position in range(end)) == 100

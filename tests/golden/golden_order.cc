@@ -10,6 +10,7 @@
 #include "order/epoch.h"
 #include "order/mixing.h"
 #include "order/permutation.h"
+#include "order/proportions.h"
 
 namespace leat::golden {
 namespace {
@@ -25,6 +26,7 @@ constexpr std::string_view kHead =
     "#   permutation n key: of 0, 1, … 7 (as far as there are so many), and of n - 1\n"
     "#   epoch shuffle window seed epoch fingerprint blocks: block/slot of every position;\n"
     "#     block b has 7 * b mod 5 samples\n"
+    "#   pick position weights…: source/number of the 12 positions from there on in a mix\n"
     "#   source runs seed: the order of the runs\n"
     "#   mixer capacity seed items: the items in the order in which they leave\n";
 
@@ -87,6 +89,16 @@ std::string epoch_lines() {
   return text;
 }
 
+std::string pick_line(std::uint64_t first, const std::vector<double>& weights) {
+  const order::Proportions mix(weights);
+  std::string text = fmt::format("pick {} {}:", first, fmt::join(weights, " "));
+  for (std::uint64_t i = 0; i < 12; ++i) {
+    const order::Proportions::Pick pick = mix.at(first + i);
+    text += fmt::format(" {}/{}", pick.source, pick.number);
+  }
+  return text + "\n";
+}
+
 std::string source_line(std::uint64_t runs, std::uint64_t seed) {
   const order::Permutation permutation = order::source_order(runs, seed);
   Numbers values;
@@ -129,6 +141,13 @@ std::string make_order_vectors() {
        {std::uint64_t{1} << 40, half - 1, half, half + 1, ~std::uint64_t{0}})
     text += permutation_line(n, 42);
   text += epoch_lines();
+  for (const std::uint64_t first :
+       {std::uint64_t{0}, std::uint64_t{1000}, std::uint64_t{1} << 40}) {
+    text += pick_line(first, {1});
+    text += pick_line(first, {0.7, 0.3});
+    text += pick_line(first, {5, 3, 2});
+    text += pick_line(first, {1, 1000, 0.5, 3});
+  }
   text += source_line(20, 7);
   text += source_line(100, 7);
   text += mixer_line(1, 7, 5);

@@ -108,7 +108,31 @@ def mixer_order(capacity, seed, items):
     return out + [held[rest(i)] for i in range(len(held))]
 
 
+def shares(weights):
+    rest, found = sum(weights), []
+    for weight in weights[:-1]:
+        found.append(int(min(1.0, weight / rest) * 2**32 + 0.5))
+        rest -= weight
+    return [*found, 2**32]
+
+
+def pick(weights, position):
+    def taken(positions, share):
+        return (positions * share + 2**31) >> 32
+
+    for source, share in enumerate(shares(weights)):
+        before = taken(position, share)
+        if taken(position + 1, share) > before:
+            return source, before
+        position -= before
+
+
 def compute(kind, given):
+    if kind == "pick":
+        position, *weights = given
+        first = int(position)
+        return [f"{source}/{number}" for source, number in
+                (pick([float(weight) for weight in weights], first + i) for i in range(12))]
     if kind == "epoch":
         shuffle, *numbers, fingerprint, blocks = given
         counts = [7 * block % 5 for block in range(int(blocks))]
@@ -136,7 +160,10 @@ def vectors():
     return [line for line in lines if not line.startswith("#")]
 
 
-@pytest.mark.parametrize("kind", ["mix", "below", "permutation", "epoch", "source", "mixer"])
+KINDS = ["mix", "below", "permutation", "epoch", "pick", "source", "mixer"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_the_vectors_come_out_again(kind):
     lines = [line for line in vectors() if line.startswith(kind + " ")]
     assert lines
@@ -146,5 +173,4 @@ def test_the_vectors_come_out_again(kind):
 
 
 def test_no_vector_is_of_an_unknown_kind():
-    assert {line.split()[0] for line in vectors()} == {
-        "mix", "below", "permutation", "epoch", "source", "mixer"}
+    assert {line.split()[0] for line in vectors()} == set(KINDS)

@@ -4,7 +4,6 @@
 
 #include <vector>
 
-#include "feed/proportions.h"
 #include "order/permutation.h"
 
 namespace leat::feed {
@@ -91,31 +90,6 @@ TEST(Cut, AnotherNumberOfRanksGoesOnWhereTheFirstStopped) {
     }
   }
   EXPECT_EQ(times, std::vector<int>(kSize, 1));
-}
-
-TEST(Proportions, EverySourceHasItsShareAtEveryPosition) {
-  const std::vector<double> weights = {0.5, 0.3, 0.2};
-  const Proportions mix(weights);
-  std::vector<std::uint64_t> counts(3, 0);
-  for (std::uint64_t i = 0; i < 10'000; ++i) {
-    const auto pick = mix.at(i);
-    EXPECT_EQ(pick.number, counts[pick.source]++) << i;
-    for (std::size_t s = 0; s < 3; ++s) {
-      EXPECT_NEAR(static_cast<double>(counts[s]), static_cast<double>(i + 1) * weights[s], 2.0);
-    }
-  }
-}
-
-TEST(Proportions, AnEpochEndsBeforeASourceIsAskedForMoreThanItHas) {
-  const std::vector<double> weights = {1, 3};
-  const Proportions mix(weights);
-  const std::vector<std::uint64_t> sizes = {10, 1000};
-  const std::uint64_t size = mix.until_used_up(sizes);
-  std::vector<std::uint64_t> counts(2, 0);
-  for (std::uint64_t i = 0; i < size; ++i)
-    ++counts[mix.at(i).source];
-  EXPECT_EQ(counts[0], 10U);
-  EXPECT_EQ(mix.at(size).source, 0U) << "the next would be one too many";
 }
 
 }  // namespace

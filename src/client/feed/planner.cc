@@ -34,7 +34,7 @@ Order::Order(const std::vector<Source>& sources, const PlanOptions& options) : s
 Order::At Order::at(std::uint64_t epoch, std::uint64_t position) const {
   position %= size_;
   if (!mix_) return {.source = 0, .epoch = epoch, .position = position};
-  const Proportions::Pick pick = mix_->at(position);
+  const order::Proportions::Pick pick = mix_->at(position);
   const std::uint64_t size = sources_[pick.source].order->size();
   return {.source = pick.source,
           .epoch = epoch + (pick.number / size << kPassBits),

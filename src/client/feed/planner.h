@@ -11,7 +11,7 @@
 
 #include "feed/batch.h"
 #include "feed/cut.h"
-#include "feed/proportions.h"
+#include "order/proportions.h"
 
 namespace leat::feed {
 
@@ -43,7 +43,7 @@ class Order {
 
  private:
   const std::vector<Source>& sources_;
-  std::optional<Proportions> mix_;
+  std::optional<order::Proportions> mix_;
   std::uint64_t size_ = 0;
 };
 

@@ -1,11 +1,11 @@
-#include "feed/proportions.h"
+#include "order/proportions.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "base/check.h"
 
-namespace leat::feed {
+namespace leat::order {
 namespace {
 
 constexpr unsigned kUnitBits = 32;
@@ -14,9 +14,10 @@ constexpr std::uint64_t kPositionsMax = std::uint64_t{1} << 60;
 
 __extension__ using Wide = unsigned __int128;
 
-// How many of the first `positions` have the share.
+// How many of the first `positions` have the share: rounded, so that shares that come out even are
+// exact although they are not in units of 2^-32.
 std::uint64_t taken(std::uint64_t positions, std::uint64_t share) {
-  return static_cast<std::uint64_t>(Wide{positions} * share >> kUnitBits);
+  return static_cast<std::uint64_t>((Wide{positions} * share + kUnit / 2) >> kUnitBits);
 }
 
 }  // namespace
@@ -68,4 +69,4 @@ std::uint64_t Proportions::until_used_up(std::span<const std::uint64_t> sizes) c
   return low;
 }
 
-}  // namespace leat::feed
+}  // namespace leat::order

@@ -1,15 +1,16 @@
 // Proportions: which of several sources stands at a position of a mix, and as its how-manieth.
 //
-// Pure and O(sources): after any number of positions each source has had its share of them, to less
-// than one sample for each split between sources. The first source is told apart from the rest by
-// where position · weight / sum of weights steps up; the second from the rest of those, and so on.
+// Pure and O(sources): after any number of positions each source has had its share of them, rounded
+// to a whole sample at each split between sources. The first source is told apart from the rest by
+// where position · weight / sum of weights, rounded, steps up; the second from the rest of those,
+// and so on. The arithmetic: docs/formats/order.md.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
-namespace leat::feed {
+namespace leat::order {
 
 class Proportions {
  public:
@@ -34,4 +35,4 @@ class Proportions {
   std::vector<std::uint64_t> shares_;
 };
 
-}  // namespace leat::feed
+}  // namespace leat::order
