@@ -460,6 +460,51 @@ class Liar:
 
 
 @pytest.mark.parametrize("shuffle", ["block", "full"])
+def test_an_answer_that_never_comes_is_asked_for_on_another_connection(site, shuffle):
+    hangs = iter([True])
+    is_over = threading.Event()
+
+    def hang(data):
+        if len(data) > 20000 and next(hangs, False):
+            is_over.wait(WAIT_SECONDS)
+        return data
+
+    liar = Liar(site.server.address, hang)
+    access, secret = site.key
+    session = site.library.connect(endpoint=liar.url, access_key=access, secret_key=secret,
+                                   region=REGION, local=False, retry_seconds=6)
+    dataset = session.open("data/set")
+    seen = {}
+    drain(dataset.loader(batch_size=64, shuffle=shuffle, seed=3, tail="uneven"), seen)
+    assert next(hangs, None) is None, "something was kept back"
+    assert not is_over.is_set()
+    is_over.set()
+    assert sorted(seen.values()) == list(range(SAMPLES))
+    dataset.free()
+    session.free()
+    liar.close()
+
+
+def test_a_server_that_hangs_is_given_up_when_patience_ends(site):
+    session = site.connect(local=False, retry_seconds=1)
+    dataset = session.open("data/set")
+    loader = dataset.loader(batch_size=10)
+    site.server.signal(signal.SIGSTOP)
+    try:
+        with pytest.raises(LibLeatError) as slow:
+            loader.next()
+        assert slow.value.status == "unavailable"
+        with pytest.raises(LibLeatError) as slow:
+            dataset.rows([1, 2, 3])
+        assert slow.value.status == "unavailable"
+    finally:
+        site.server.signal(signal.SIGCONT)
+    loader.free()
+    dataset.free()
+    session.free()
+
+
+@pytest.mark.parametrize("shuffle", ["block", "full"])
 def test_answers_that_are_cut_are_asked_for_again(site, shuffle):
     cuts = iter([1000, 5000, 100, 40000])
 

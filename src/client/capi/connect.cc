@@ -59,7 +59,7 @@ Result<std::shared_ptr<session::Session>> connect(const char* text) {
 
 Outcome<std::string> call(session::Session& session, dataset::NativeCall call) {
   LEAT_C_TRY(std::string answer,
-             session.run<std::string>([call = std::move(call)](s3client::S3Client& client) {
+             session.run_long<std::string>([call = std::move(call)](s3client::S3Client& client) {
                return dataset::call_native(client, call);
              }));
   return answer;

@@ -45,7 +45,7 @@ struct leat_loader {
 };
 
 leat::Status leat_loader::start() {
-  LEAT_TRY(links, session->open_links());
+  LEAT_TRY(links, session->open_links(options.patience));
   std::vector<leat::feed::Lane> lanes;
   for (const auto& link : links) {
     blocks.push_back(

@@ -224,7 +224,7 @@ leat_status leat_put(leat_session* session, const char* name, const void* bytes,
     if (size > kPutMaxBytes) return trouble(LEAT_TOO_LARGE, "an object of more than 5 GiB");
     const leat::Bytes content(static_cast<const std::byte*>(bytes), size);
     LEAT_C_TRY(const auto query, put_query(name, content, options));
-    LEAT_C_TRY(const std::string etag, opened->run<std::string>([&query](S3Client& client) {
+    LEAT_C_TRY(const std::string etag, opened->run_long<std::string>([&query](S3Client& client) {
       return leat::s3client::put_object(client, query);
     }));
     if (answer != nullptr) *answer = new_buffer(dumped({{"etag", etag}, {"size", size}}));

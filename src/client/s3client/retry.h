@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <optional>
 
 #include "base/time.h"
 #include "io/rng.h"
@@ -20,6 +21,9 @@ struct RetryOptions {
   Duration wait_max = std::chrono::seconds(5);
   std::uint32_t budget_max = 500;
   std::uint32_t retry_cost = 5;
+  // No attempt begins later than this after the first one. Attempts alone are no bound of time:
+  // one that meets silence takes as long as silence is borne.
+  std::optional<Duration> patience{};
 };
 
 class RetryBudget {

@@ -76,27 +76,38 @@ rt::Task<httpclient::Response> S3Client::attempt(const Request& request, bool& m
   co_return fail(std::move(refusal.error));
 }
 
+Instant S3Client::give_up() const {
+  const auto& patience = options_.retry.patience;
+  return patience ? clock_.now() + *patience : Instant::max();
+}
+
+bool S3Client::may_follow(std::uint32_t attempt, Instant give_up) {
+  return clock_.now() < give_up && budget_.may_follow(attempt);
+}
+
 rt::Task<void> S3Client::wait(std::uint32_t attempt) {
   const Instant until = clock_.now() + budget_.wait_after(attempt, rng_);
   co_return co_await clock_.sleep_until(until);
 }
 
 rt::Task<httpclient::Response> S3Client::open(const Request& request) {
+  const Instant until = give_up();
   for (std::uint32_t number = 1;; ++number) {
     bool may_retry = false;
     auto response = co_await attempt(request, may_retry);
     if (response) co_return std::move(*response);
-    if (!may_retry || !budget_.may_follow(number)) co_return fail(std::move(response).error());
+    if (!may_retry || !may_follow(number, until)) co_return fail(std::move(response).error());
     LEAT_CO_DO(co_await wait(number));
   }
 }
 
 rt::Task<Answer> S3Client::ask(const Request& request) {
+  const Instant until = give_up();
   for (std::uint32_t number = 1;; ++number) {
     LEAT_CO_TRY(auto response, co_await open(request));
     auto body = co_await response.read_all(kAnswerMaxBytes);
     if (body) co_return Answer{std::move(response), std::move(*body)};
-    if (!is_transient(body.error()) || !budget_.may_follow(number)) {
+    if (!is_transient(body.error()) || !may_follow(number, until)) {
       co_return fail(unreachable(options_.endpoint.url, body.error()));
     }
     LEAT_CO_DO(co_await wait(number));

@@ -103,6 +103,10 @@ class S3Client {
  private:
   httpclient::Request signed_request(const Request& request);
   rt::Task<httpclient::Response> attempt(const Request& request, bool& may_retry);
+  // When no attempt begins any more for who asks now.
+  Instant give_up() const;
+  // Whether the attempt with this number is followed by another; pays for that.
+  bool may_follow(std::uint32_t attempt, Instant give_up);
   rt::Task<void> wait(std::uint32_t attempt);
   void note_time(const httpclient::Response& response);
 

@@ -88,6 +88,25 @@ TEST_F(S3ClientTest, GivesUpAfterItsAttempts) {
   EXPECT_EQ(refused.error().code(), Errc::unavailable);
 }
 
+TEST_F(S3ClientTest, NoAttemptBeginsAfterItsPatience) {
+  ServiceOptions options{.endpoint = parse_endpoint("http://server").value(),
+                         .signer = {.access_key = "KEY", .secret = "SECRET"},
+                         .retry = {.attempts_max = 100, .patience = std::chrono::seconds(12)}};
+  options.http.silence_timeout = std::chrono::seconds(5);
+  S3Client patient(
+      {world_.shard(), world_.network("client"), world_.clock("client"), watchdog_, world_.rng()},
+      options);
+  world_.spawn(patient.run(), [](const Status&) {});
+  for (int i = 0; i < 3; ++i)
+    server_.expect({read_head()});  // and says nothing
+  ObjectName name{"b", "k"};
+  const Instant begin = world_.clock("client").now();
+  EXPECT_FALSE(world_.run(delete_object(patient, name)));
+  EXPECT_EQ(server_.accepted(), 3U) << "after 0, 5 and 10 seconds, and not after 15";
+  EXPECT_LT(world_.clock("client").now() - begin, std::chrono::seconds(17));
+  EXPECT_TRUE(world_.run(patient.stop()));
+}
+
 TEST_F(S3ClientTest, ARefusalIsFinalAtOnce) {
   server_.expect(
       {read_head(), send(answer("403 Forbidden", "<Error><Code>AccessDenied</Code></Error>"))});

@@ -1,5 +1,8 @@
 #include "session/session.h"
 
+#include <algorithm>
+#include <functional>
+
 #include "base/check.h"
 
 namespace leat::session {
@@ -8,7 +11,23 @@ namespace {
 constexpr Duration kLook = std::chrono::milliseconds(50);
 constexpr Duration kWaitMax = std::chrono::seconds(1);
 constexpr std::size_t kConnectionsMax = 64;
+// How long a service may be silent while it is read from: long enough for a busy one, short enough
+// that a connection that goes nowhere is given up while there is patience for others.
+constexpr Duration kReadSilenceMin = std::chrono::seconds(2);
+constexpr Duration kReadSilenceMax = std::chrono::seconds(10);
+constexpr int kReadTries = 3;
+// While it may work on something: a commit of millions of samples, or the sync of gigabytes.
+constexpr Duration kCallSilenceMin = std::chrono::seconds(10);
+constexpr Duration kCallSilenceMax = std::chrono::minutes(2);
 constexpr std::string_view kSystemAuthorities = "/etc/ssl/certs/ca-certificates.crt";
+
+Duration read_silence(Duration patience) {
+  return std::clamp(patience / kReadTries, kReadSilenceMin, kReadSilenceMax);
+}
+
+Duration call_silence(Duration patience) {
+  return std::clamp(patience, kCallSilenceMin, kCallSilenceMax);
+}
 
 }  // namespace
 
@@ -64,9 +83,11 @@ Result<std::shared_ptr<Session>> Session::open(
 Session::~Session() {
   retiring_.wait([](std::size_t links) { return links == 0; }, [](std::size_t) {});
   running_.with([](Running& running) {
-    if (running.link) running.link->stop();
+    for (const auto& link : {std::ref(running.reads), std::ref(running.calls)})
+      if (link.get()) link.get()->stop();
     if (running.runtime) running.runtime->stop();
-    running.link.reset();
+    running.reads.reset();
+    running.calls.reset();
     running.runtime.reset();
     return false;
   });
@@ -82,48 +103,60 @@ s3client::ServiceOptions Session::service() const {
   return service;
 }
 
-s3client::ServiceOptions Session::patient_service() const {
+s3client::ServiceOptions Session::patient_service(Duration silence) const {
   s3client::ServiceOptions asked = service();
+  asked.http.silence_timeout = silence;
   // Waits double up to a second, of which three quarters are waited in the mean.
   asked.retry.wait_max = kWaitMax;
   asked.retry.attempts_max = static_cast<std::uint32_t>(5 + options_.patience * 4 / (kWaitMax * 3));
   asked.retry.budget_max = 4000;
+  asked.retry.patience = options_.patience;
   return asked;
 }
 
-Result<Link*> Session::own_link() {
-  Result<Link*> found = nullptr;
+Status Session::start(Running& running) {
+  running.runtime = std::make_unique<rt::Runtime>(options_.io_threads);
+  running.runtime->start();
+  rt::Shard& shard = running.runtime->shard(0);
+  const auto reads = patient_service(read_silence(options_.patience));
+  const auto calls = patient_service(call_silence(options_.patience));
+  running.reads = std::make_unique<Link>(shard, clock_, rng_, reads);
+  running.calls = std::make_unique<Link>(shard, clock_, rng_, calls);
+  LEAT_DO(running.reads->start());
+  return running.calls->start();
+}
+
+Result<Session::Own> Session::own_links() {
+  Result<Own> found;
   running_.with([&](Running& running) {
     if (!running.runtime) {
-      running.runtime = std::make_unique<rt::Runtime>(options_.io_threads);
-      running.runtime->start();
-      running.link =
-          std::make_unique<Link>(running.runtime->shard(0), clock_, rng_, patient_service());
-      if (Status started = running.link->start(); !started) {
+      if (Status started = start(running); !started) {
         found = fail(std::move(started).error());
         return false;
       }
     }
-    found = running.link.get();
+    found = Own{.reads = running.reads.get(), .calls = running.calls.get()};
     return false;
   });
   return found;
 }
 
 Result<std::unique_ptr<Link>> Session::open_link() {
-  LEAT_TRY(Link* const own, own_link());
-  auto link = std::make_unique<Link>(own->shard(), clock_, rng_, patient_service());
+  LEAT_TRY(const Own own, own_links());
+  const auto calls = patient_service(call_silence(options_.patience));
+  auto link = std::make_unique<Link>(own.calls->shard(), clock_, rng_, calls);
   LEAT_DO(link->start());
   return link;
 }
 
-Result<std::vector<std::unique_ptr<Link>>> Session::open_links() {
-  LEAT_TRY(Link* const own, own_link());
+Result<std::vector<std::unique_ptr<Link>>> Session::open_links(Duration patience) {
+  LEAT_TRY(const Own own, own_links());
   static_cast<void>(own);
   Result<std::vector<std::unique_ptr<Link>>> links;
   running_.with([&](Running& running) {
     s3client::ServiceOptions asked = service();
     asked.retry.attempts_max = 1;
+    asked.http.silence_timeout = read_silence(patience);
     for (std::uint32_t i = 0; i < running.runtime->size(); ++i) {
       auto link = std::make_unique<Link>(running.runtime->shard(i), clock_, rng_, asked);
       if (Status started = link->start(); !started) {

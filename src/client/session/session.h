@@ -71,18 +71,25 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  // Runs a task that `make` gives for the session's own client, and waits for its answer.
+  // Runs a task that `make` gives for the session's own client, and waits for its answer. A service
+  // that falls silent is asked again on another connection, several times within the patience.
   template <class T, class Make>
   Result<T> run(Make make) {
-    LEAT_TRY(Link* const link, own_link());
-    return rt::run_and_wait<T>(
-        link->shard(), [link, make = std::move(make)]() mutable { return make(link->client()); });
+    LEAT_TRY(const Own own, own_links());
+    return run_on<T>(*own.reads, std::move(make));
+  }
+  // The same for what a service may work on for a while before it says a word.
+  template <class T, class Make>
+  Result<T> run_long(Make make) {
+    LEAT_TRY(const Own own, own_links());
+    return run_on<T>(*own.calls, std::move(make));
   }
 
   // A client that asks again by itself, as the session's own does.
   Result<std::unique_ptr<Link>> open_link();
-  // Clients that ask once and leave it to their user to ask again, one for each shard.
-  Result<std::vector<std::unique_ptr<Link>>> open_links();
+  // Clients that ask once and leave it to their user to ask again within their patience, one for
+  // each shard.
+  Result<std::vector<std::unique_ptr<Link>>> open_links(Duration patience);
 
   // Stops a link without waiting for it: that takes until the next look at its deadlines, which is
   // long for who comes back for the next epoch. Requires: as Link::stop().
@@ -95,15 +102,28 @@ class Session {
  private:
   struct Running {
     std::unique_ptr<rt::Runtime> runtime{};
-    std::unique_ptr<Link> link{};
+    std::unique_ptr<Link> reads{};
+    std::unique_ptr<Link> calls{};
   };
+  struct Own {
+    Link* reads = nullptr;
+    Link* calls = nullptr;
+  };
+
+  template <class T, class Make>
+  static Result<T> run_on(Link& link, Make make) {
+    return rt::run_and_wait<T>(
+        link.shard(), [&link, make = std::move(make)]() mutable { return make(link.client()); });
+  }
 
   Session(ServiceSettings settings, SessionOptions options)
       : settings_(std::move(settings)), options_(options) {}
 
-  Result<Link*> own_link();
+  Result<Own> own_links();
+  Status start(Running& running);
   s3client::ServiceOptions service() const;
-  s3client::ServiceOptions patient_service() const;
+  // Of clients that ask again by themselves. `silence`: how long no byte may come.
+  s3client::ServiceOptions patient_service(Duration silence) const;
 
   ServiceSettings settings_;
   SessionOptions options_;
