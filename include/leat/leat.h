@@ -203,7 +203,8 @@ LEAT_API uint64_t leat_batch_epoch(const leat_batch* batch);
 LEAT_API void leat_batch_free(leat_batch* batch);
 
 /* These rows, in this order, in one request. `options`: NULL or {"fields": ["jpg", "cls"],
- * "keys": true, "decode": {…}} as a loader's. */
+ * "keys": true, "decode": {…}} as a loader's, and "seed": 0 for what decoding draws at random: the
+ * same crop of a row whenever the seed is the same. */
 LEAT_API leat_status leat_read_rows(leat_session* session, const leat_dataset* dataset,
                                     const uint64_t* rows, size_t count, const char* options,
                                     leat_batch** batch, leat_error** error);

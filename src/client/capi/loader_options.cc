@@ -22,7 +22,7 @@ constexpr std::array<std::string_view, 22> kLoader = {
     "rank",       "world",   "workers", "window_bytes", "position", "tail",
     "rows",       "repeat",  "threads", "memory_bytes", "decode",   "on_error",
     "errors_max", "weights", "samples", "retry_seconds"};
-constexpr std::array<std::string_view, 3> kRows = {"fields", "keys", "decode"};
+constexpr std::array<std::string_view, 4> kRows = {"fields", "keys", "decode", "seed"};
 constexpr std::array<std::string_view, 9> kDecode = {"to",   "size",     "crop",  "scale", "ratio",
                                                      "flip", "optional", "dtype", "shape"};
 constexpr std::array<std::string_view, 3> kShuffles = {"block", "full", "none"};
@@ -287,6 +287,7 @@ Result<RowsOptions> rows_options(std::shared_ptr<const dataset::Dataset> dataset
   const DatasetPointers datasets = {dataset};
   LEAT_TRY(rows.fill.columns, columns_in(options, datasets));
   LEAT_TRY(rows.fill.wants_keys, options.flag("keys", false));
+  LEAT_TRY(rows.fill.seed, options.number("seed", 0));
   rows.source = source_of(std::move(dataset), rows.fill.columns);
   return rows;
 }

@@ -19,7 +19,7 @@ struct LoaderOptions {
 // Errors: bad_request.
 Result<LoaderOptions> loader_options(const DatasetPointers& datasets, const char* text);
 
-// "fields", "keys" and "decode" of a read by row.
+// "fields", "keys", "decode" and "seed" of a read by row.
 struct RowsOptions {
   feed::Source source{};
   feed::Filler::Options fill{};
