@@ -9,6 +9,7 @@
 #include "capi/loader_options.h"
 #include "feed/http_block_source.h"
 #include "feed/stages.h"
+#include "io/descriptor_limit.h"
 #include "io/machine_memory.h"
 
 namespace leat::capi {
@@ -16,6 +17,15 @@ namespace {
 
 constexpr std::size_t kThreadsMax = 16;  // unless somebody asks for more
 constexpr std::uint64_t kTimeoutMaxMs = 24ULL * 3600 * 1000;
+
+// Of what the process may have, so much is for files of a node on this machine.
+constexpr std::uint64_t kDescriptorsShare = 4;
+constexpr std::uint64_t kDescriptorsMax = 8192;
+
+leat::local::LocalOptions local_options() {
+  const std::uint64_t most = leat::io::descriptor_limit() / kDescriptorsShare;
+  return {.descriptors_max = std::min(most, kDescriptorsMax)};
+}
 
 std::size_t usable_cores() {
   cpu_set_t set;
@@ -52,8 +62,8 @@ leat::Status leat_loader::start() {
         std::make_unique<leat::feed::HttpBlockSource>(link->client(), options.patience));
     leat::feed::Lane lane{link->shard(), link->client(), *blocks.back()};
     if (session->options().uses_local_files) {
-      local.push_back(std::make_unique<leat::local::LocalShards>(link->shard(), link->watchdog(),
-                                                                 link->client()));
+      local.push_back(std::make_unique<leat::local::LocalShards>(
+          link->shard(), link->watchdog(), link->client(), leat::capi::local_options()));
       lane.local = local.back().get();
     }
     lanes.push_back(lane);

@@ -35,6 +35,14 @@ struct Extent {
   bool is_there() const { return size_bytes != kLacks; }
 };
 
+// Bytes of a shard, and where they go in the memory of their cell.
+struct Span {
+  std::uint32_t shard = 0;
+  std::uint64_t offset = 0;
+  std::uint64_t size_bytes = 0;
+  std::uint64_t at = 0;
+};
+
 struct Cell {
   enum class State : std::uint8_t { planned, fetching, ready, failed };
 
@@ -57,11 +65,12 @@ struct Cell {
   PieceStore& store;
   bool is_block = true;               // else rows by a batch request
   std::vector<snapshot::Row> rows{};  // by slot
-  std::uint32_t shard = 0;            // of a block
-  std::uint64_t offset = 0;           // of a block
-  std::uint64_t size_bytes = 0;       // of the memory it takes
+  // A block is one. Of rows that no one object has the bytes of there are none.
+  std::vector<Span> spans{};
+  std::uint64_t size_bytes = 0;  // of the memory it takes
 
-  local::LocalObjectPtr local{};  // of a block: where its bytes are to be read, if on this machine
+  // Where all spans are to be read, by shard, if they are on this machine; else empty.
+  std::map<std::uint32_t, local::LocalObjectPtr> local{};
   // Why they could not be read there: from then on they are asked for over the network.
   std::optional<Error> local_error{};
   Instant fetch_began{};

@@ -67,6 +67,7 @@ class LocalFiles final : public local::LocalObjects {
     co_return std::make_shared<const local::LocalObject>(std::move(pieces));
   }
   bool is_within_reach() const override { return true; }
+  bool can_keep(std::uint64_t, std::uint64_t) const override { return true; }
 
  private:
   const testing::TempFolder folder_;

@@ -82,6 +82,7 @@ class GatedFiles final : public local::LocalObjects {
     co_return std::make_shared<const local::LocalObject>(std::move(pieces));
   }
   bool is_within_reach() const override { return true; }
+  bool can_keep(std::uint64_t, std::uint64_t) const override { return true; }
 
  private:
   const std::vector<std::string>& shards_;

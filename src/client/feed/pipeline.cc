@@ -289,10 +289,10 @@ void Pipeline::plan() {
 void Pipeline::split(const std::shared_ptr<Cell>& cell) {
   if (is_cancelled_) return;  // nobody takes a batch any more, and who closes waits for this
   Status at_hand;
-  if (cell->local) at_hand = read_local(*cell);
+  if (!cell->local.empty()) at_hand = read_local(*cell);
   if (!at_hand) {
     // Damage, above all: the service sees it, too, and has other copies perhaps.
-    cell->local.reset();
+    cell->local.clear();
     cell->local_error = std::move(at_hand).error();
     state_.with([&](State& state) {
       --state.splitting;
@@ -302,11 +302,11 @@ void Pipeline::split(const std::shared_ptr<Cell>& cell) {
     return;
   }
   Status found;
-  {
+  if (cell->is_block) {
     const Stopwatch watch(clock_, stages_.split_ns);
     found = find_extents(*cell);
   }
-  cell->local.reset();
+  cell->local.clear();
   state_.with([&](State& state) {
     --state.splitting;
     state.depth.note_fetch(cell->fetch_began, clock_.now(), cell->size_bytes);
@@ -318,7 +318,10 @@ void Pipeline::split(const std::shared_ptr<Cell>& cell) {
 Status Pipeline::read_local(Cell& cell) {
   const Stopwatch watch(clock_, stages_.fetch_ns);
   const MutableBytes target(cell.piece.data(), cell.size_bytes);
-  LEAT_DO(cell.local->read(cell.offset, target));
+  for (const Span& span : cell.spans) {
+    const MutableBytes part = target.subspan(span.at, span.size_bytes);
+    LEAT_DO(cell.local.at(span.shard)->read(span.offset, part));
+  }
   stages_.fetched_bytes += cell.size_bytes;
   stages_.local_bytes += cell.size_bytes;
   return {};

@@ -77,6 +77,9 @@ class Pipeline : public std::enable_shared_from_this<Pipeline> {
 
   // On a lane.
   rt::Task<void> fetch(std::shared_ptr<Cell> cell, Lane& lane);
+  // True: a thread of the pool can read the cell from files of this machine.
+  rt::Task<bool> open_local(Cell& cell, Lane& lane);
+  rt::Task<void> fetch_bytes(Cell& cell, Lane& lane);
   rt::Task<void> fetch_block(Cell& cell, Lane& lane);
   rt::Task<void> fetch_rows(Cell& cell, Lane& lane);
 

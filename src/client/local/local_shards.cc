@@ -16,6 +16,9 @@ using s3client::ObjectName;
 
 namespace {
 
+// What a node stores in one file of a large object.
+constexpr std::uint64_t kFileBytes = 64 * kMiB;
+
 // Of the API, not of a bucket: bucket names do not begin so.
 const ObjectName kCall{"_", "v1/local"};
 
@@ -100,6 +103,11 @@ std::unexpected<Error> LocalShards::out_of_reach(const Error& error) {
   is_within_reach_ = false;
   return fail(Errc::not_implemented,
               fmt::format("this node passes no files to us: {}", error.detail()));
+}
+
+bool LocalShards::can_keep(std::uint64_t objects, std::uint64_t size_bytes) const {
+  // At most one file of an object is not full.
+  return objects + size_bytes / kFileBytes <= options_.descriptors_max;
 }
 
 rt::Task<LocalObjectPtr> LocalShards::open(ObjectName name, std::string etag) {

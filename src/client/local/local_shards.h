@@ -43,6 +43,8 @@ class LocalObjects {
   virtual rt::Task<LocalObjectPtr> open(s3client::ObjectName name, std::string etag) = 0;
   // False once it is known that nothing can be had from this node.
   virtual bool is_within_reach() const = 0;
+  // Whether so many objects, of so many bytes together, can all stay open.
+  virtual bool can_keep(std::uint64_t objects, std::uint64_t size_bytes) const = 0;
 };
 
 class LocalShards final : public LocalObjects {
@@ -53,6 +55,7 @@ class LocalShards final : public LocalObjects {
 
   rt::Task<LocalObjectPtr> open(s3client::ObjectName name, std::string etag) override;
   bool is_within_reach() const override { return is_within_reach_; }
+  bool can_keep(std::uint64_t objects, std::uint64_t size_bytes) const override;
   // Kept open, without those that were dropped and are still read.
   std::size_t descriptors() const { return descriptors_; }
 

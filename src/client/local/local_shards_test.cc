@@ -158,6 +158,13 @@ TEST_F(LocalShardsTest, DescriptorsAreBoundedAndGivenBack) {
   EXPECT_EQ(open_descriptors(), before + 1);
 }
 
+TEST_F(LocalShardsTest, KnowsWhatCanStayOpen) {
+  EXPECT_TRUE(shards_->can_keep(3, 3 * kMiB));
+  EXPECT_TRUE(shards_->can_keep(2, 127 * kMiB)) << "one of two files, the other of one";
+  EXPECT_FALSE(shards_->can_keep(2, 128 * kMiB));
+  EXPECT_FALSE(shards_->can_keep(4, 4 * kMiB));
+}
+
 TEST_F(LocalShardsTest, WithoutAnETagNothingIsKept) {
   say(admitted());
   ASSERT_TRUE(open("k", ""));

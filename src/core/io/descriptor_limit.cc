@@ -3,9 +3,18 @@
 #include <sys/resource.h>
 
 namespace leat::io {
+namespace {
+
+constexpr std::uint64_t kUnknown = 1024;
+
+}  // namespace
+
+std::uint64_t descriptor_limit() {
+  rlimit limit{};
+  return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : kUnknown;
+}
 
 DescriptorLimit raise_descriptor_limit() {
-  constexpr std::uint64_t kUnknown = 1024;
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return {.before = kUnknown, .now = kUnknown};
   const std::uint64_t before = limit.rlim_cur;

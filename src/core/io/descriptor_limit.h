@@ -13,6 +13,9 @@ struct DescriptorLimit {
   std::uint64_t now = 0;
 };
 
+// How many it may have now.
+std::uint64_t descriptor_limit();
+
 // Raises the soft limit to the hard one. Not being allowed to is no error: `now` says what holds.
 DescriptorLimit raise_descriptor_limit();
 
