@@ -180,10 +180,12 @@ class DataLoader:
         """Goes on where a state was taken: on any number of ranks, with any batch size.
 
         A dataset that was opened without a version is opened again at the state's. StateError if
-        the state is of other data, another seed or another way to shuffle.
+        the state is of other data, another seed or another way to shuffle, and if a
+        StreamingDataset took it inside a batch or in a worker process.
         """
-        self._plan = self._plan.at_state(state)
-        self.dataset = self._plan.source
+        plan = self._plan.at_state(state)
+        _state.check_is_between_batches(state)
+        self._plan, self.dataset = plan, plan.source
         self.close()
         self.set_epoch(int(state["epoch"]))
         self._start = int(state["samples"])

@@ -325,6 +325,21 @@ def test_a_state_of_other_data_or_another_order_is_refused(store, numbered):
         leat.DataLoader(numbered, 10, seed=3, shuffle=False).load_state_dict(state)
 
 
+@pytest.mark.parametrize(
+    "more", [{"within": 5}, {"worker": [1, 2]}, {"worker": [0, 1], "batches": 3}, {"turn": 1}]
+)
+def test_a_state_of_a_stream_is_taken_between_batches_alone(numbered, more):
+    """Another place would be passed over, and samples repeated."""
+    state = leat.StreamingDataset(numbered, batch_size=16, seed=3).state_at(160)
+    loader = leat.DataLoader(numbered, 16, seed=3)
+    before = loader.state_dict()
+    with pytest.raises(leat.StateError, match="state_at"):
+        loader.load_state_dict({**state, **more, "batch_size": 16, "world": 1})
+    assert loader.state_dict() == before
+    loader.load_state_dict({**state, "worker": [0, 1], "batches": 0, "within": 0, "turn": 0})
+    assert rows_of(loader) == order_of(leat.Dataset(numbered), seed=3)[160:]
+
+
 def test_a_resumed_job_stays_at_its_version(store):
     name = store.make_dataset(numbered_samples(50))
     loader = leat.DataLoader(name, 10, seed=3)
