@@ -46,7 +46,7 @@ class StreamingDataset:
 
     Arguments are those of ``leat.DataLoader``. States: ``state_dict()`` of the dataset, or of what
     ``iter()`` gives, in this process; torchdata's StatefulDataLoader asks in its workers; with
-    torch's own DataLoader and workers use ``state_at(samples)``.
+    torch's own DataLoader and workers use ``state_at(samples, epoch)``.
     """
 
     def __init__(
@@ -157,10 +157,14 @@ class StreamingDataset:
         """Where the last iteration in this process is."""
         return self._now().state(self._plan)
 
-    def state_at(self, samples: int) -> State:
-        """The state after so many samples of this epoch, over all ranks: batches that a torch
-        DataLoader handed out × batch size × ranks."""
-        return Cursor(self.epoch, samples).state(self._plan)
+    def state_at(self, samples: int, epoch: int | None = None) -> State:
+        """The state after so many samples of an epoch, over all ranks: batches that a torch
+        DataLoader handed out × batch size × ranks.
+
+        Without ``epoch`` it is the one that this process is in. Persistent worker processes count
+        epochs for themselves, and nobody tells the parent: then say which one it is.
+        """
+        return Cursor(self.epoch if epoch is None else epoch, samples).state(self._plan)
 
     def load_state_dict(self, state: State) -> None:
         """The next iteration goes on where the state was taken. As DataLoader.load_state_dict()."""

@@ -97,6 +97,25 @@ def test_state_at_resumes_torchs_own_loader_on_other_workers(numbered):
     assert got + flat(loader_of(resumed, 3, 30)) == keys_in_order(ds.dataset, seed=6)
 
 
+def test_state_at_resumes_persistent_workers_in_the_epoch_that_is_named(numbered):
+    def loader_of(ds):
+        return DataLoader(
+            ds, batch_size=20, num_workers=2, collate_fn=jobs.as_list, persistent_workers=True
+        )
+
+    ds = leat.StreamingDataset(numbered, batch_size=20, seed=6, transform=jobs.key)
+    loader = loader_of(ds)
+    flat(loader)
+    batches = iter(loader)
+    got = flat(next(batches) for _ in range(13))
+    assert ds.state_at(13 * 20)["epoch"] == 0, "the workers count for themselves"
+    resumed = leat.StreamingDataset(numbered, batch_size=20, seed=6, transform=jobs.key)
+    resumed.load_state_dict(ds.state_at(13 * 20, epoch=1))
+    again = loader_of(resumed)
+    assert got + flat(again) == keys_in_order(ds.dataset, seed=6, epoch=1)
+    assert flat(again) == keys_in_order(ds.dataset, seed=6, epoch=2)
+
+
 @pytest.mark.parametrize("workers", [0, 1, 3])
 @pytest.mark.parametrize("size", [1, 16])
 def test_torchdata_resumes_exactly_and_twice(numbered, workers, size):
