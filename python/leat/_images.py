@@ -119,9 +119,10 @@ class ImageFolder(Dataset):
         images = batch[self.field]
         targets = [self._targets[row] for row in batch.rows]
         if type(images).__module__.partition(".")[0] == "torch":
-            return images, importlib.import_module("torch").tensor(targets)
+            torch = importlib.import_module("torch")
+            return images, torch.tensor(targets, dtype=torch.int64)
         if type(images).__module__.partition(".")[0] == "numpy":
-            return images, importlib.import_module("numpy").array(targets)
+            return images, importlib.import_module("numpy").array(targets, dtype="int64")
         return images, targets
 
     def subset(self, rows: Sequence[int]) -> ImageFolder:

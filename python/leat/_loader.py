@@ -72,7 +72,10 @@ class DataLoader:
         num_workers: threads of the library, and as many for Python functions, if there are any.
         collate_fn: makes a batch of a list of samples, where Python has a part in samples.
         memory: how much may be held at once, for instance "2GiB".
-        on_error: "raise", or "skip" up to ``errors_max`` samples that cannot be had or decoded.
+        on_error: "raise", or "skip" up to ``errors_max`` samples that cannot be had or decoded. A
+            batch of which nothing is left is passed over on one rank. On several it is handed out,
+            so that all take the same number of steps: a Batch of size 0, or [] where Python has a
+            part in samples.
         progress: show how far the epoch is, on stderr.
     """
 
@@ -322,14 +325,17 @@ class _Epoch(Iterator[Any]):
         return following.batch
 
     def _following(self) -> _Following | None:
-        """The next batch that something is left of. Others count as handed out: states go on."""
+        """The next batch that something is left of. Others count as handed out: states go on.
+
+        On several ranks they are handed out, too: who takes a step less makes the others wait.
+        """
         while self._left != 0:
             following = self._full_or_empty()
             if following is None:
                 return None
             if self._left is not None:
                 self._left -= 1
-            if following.samples > 0:
+            if following.samples > 0 or self._loader._plan.world > 1:
                 return following
             self._show(following, 0.0)
             self._loader._was_handed(following.epoch)

@@ -407,6 +407,56 @@ def test_a_batch_of_which_nothing_is_left_is_passed_over_and_counted(spoilt, tra
     assert [list(batch["__key__"]) for batch in resumed] == whole[2:]
 
 
+@pytest.fixture(scope="module")
+def one_spoilt(store):
+    """Row 3 of 8 cannot be decoded."""
+    samples = numbered_samples(8)
+    samples[3][1]["cls"] = b"none"
+    return store.make_dataset(samples) + "@1"
+
+
+@pytest.mark.parametrize("to", ["numpy", "torch", "jax", "memory"])
+def test_ranks_take_the_same_number_of_steps_where_a_sample_is_skipped(one_spoilt, to):
+    loaders = [
+        leat.DataLoader(one_spoilt, 1, rank=rank, world=2, to=to, keys=True, **SKIPPING)
+        for rank in range(2)
+    ]
+    batches = [list(loader) for loader in loaders]
+    assert [[batch.size for batch in one] for one in batches] == [[1, 1, 1, 1], [1, 0, 1, 1]]
+    empty = batches[1][1]
+    assert set(empty) == {"__key__", "bin", "cls"}
+    columns = [*empty.values(), empty.present["cls"], empty.rows]
+    assert [len(column) for column in columns] == [0] * 5
+    assert empty["cls"].tolist() == []
+    assert (empty.epoch, empty.position) == (0, 3)
+
+
+def test_ranks_whose_functions_get_no_sample_are_handed_an_empty_list(one_spoilt):
+    loaders = [
+        leat.DataLoader(one_spoilt, 1, rank=rank, world=2, transform=jobs.key, **SKIPPING)
+        for rank in range(2)
+    ]
+    batches = [list(loader) for loader in loaders]
+    assert [[len(batch) for batch in one] for one in batches] == [[1, 1, 1, 1], [1, 0, 1, 1]]
+
+
+def test_states_of_ranks_are_equal_after_an_empty_batch(one_spoilt):
+    def loaders():
+        options = {"world": 2, "to": "memory", **SKIPPING}
+        return [leat.DataLoader(one_spoilt, 1, rank=rank, **options) for rank in range(2)]
+
+    stopped, resumed = loaders(), loaders()
+    for loader in stopped:
+        batches = iter(loader)
+        next(batches)
+        next(batches)
+    states = [loader.state_dict() for loader in stopped]
+    assert states[0] == states[1]
+    for loader in resumed:
+        loader.load_state_dict(states[0])
+    assert [rows_of(loader) for loader in resumed] == [[4, 6], [5, 7]]
+
+
 def test_a_stream_counts_a_batch_of_which_nothing_is_left(spoilt):
     def stream_of():
         return leat.StreamingDataset(spoilt, batch_size=10, **SKIPPING)
