@@ -289,9 +289,10 @@ class Stream(Iterator[Any]):
             raise StopIteration
         while not self._ready:
             self._fetch()
-        sample = self._dataset.dataset.finished(self._ready.popleft())
+        sample = self._ready.popleft()
+        # It is gone from here on, also if a function of it raises.
         self._place.handed(ends_batch=not self._ready)
-        return sample
+        return self._dataset.dataset.finished(sample)
 
     def _fetch(self) -> None:
         """The next batch of this rank and worker, or StopIteration."""

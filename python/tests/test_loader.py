@@ -636,6 +636,32 @@ def test_a_stream_over_a_dataset_takes_fields_and_a_budget_of_retries(numbered):
     assert sorted(ds.fields) == ["bin", "cls"]
 
 
+@pytest.mark.parametrize("bad", [3, 9, 10])
+def test_a_stream_goes_on_behind_a_sample_whose_function_raised(numbered, bad):
+    """In the middle of a batch of ten, at its end, and at the beginning of the next."""
+    keys = [leat.Dataset(numbered).key(row) for row in range(1000)]
+
+    def refuse(sample):
+        if sample["__key__"] == keys[bad]:
+            raise ValueError(sample["__key__"])
+        return sample["__key__"]
+
+    options = {"batch_size": 10, "shuffle": False}
+    ds = leat.StreamingDataset(numbered, transform=refuse, **options)
+    stream = iter(ds)
+    got = [next(stream) for _ in range(bad)]
+    with pytest.raises(ValueError, match=keys[bad]):
+        next(stream)
+    states = [ds.state_dict()]
+    got.append(next(stream))
+    states.append(ds.state_dict())
+    assert got == keys[:bad] + keys[bad + 1 : bad + 2]
+    for handed, state in enumerate(states, bad + 1):
+        resumed = leat.StreamingDataset(numbered, transform=jobs.key, **options)
+        resumed.load_state_dict(state)
+        assert list(resumed) == keys[handed:]
+
+
 def test_an_error_in_a_function_ends_the_loop_with_it(numbered):
     def refuse(sample):
         raise KeyError(sample["__key__"])
