@@ -18,6 +18,7 @@ from leat._dataset import Dataset
 from leat._feed import (
     WINDOW_BYTES,
     Feed,
+    OneThread,
     Plan,
     Size,
     repeat_rule,
@@ -289,12 +290,14 @@ class _Functions:
 
 
 class _Epoch(Iterator[Any]):
-    """One loop over a DataLoader."""
+    """One loop over a DataLoader. Threads may share it: each batch goes to one of them."""
 
     def __init__(self, loader: DataLoader, feed: Feed, batches: int | None) -> None:
         self._feed: Feed | None = feed
         self._loader = loader
         self._left = batches  # None: without end
+        self._one_thread = OneThread()
+        self._has_ended = False  # not closed before its end
         self._begun = _clock()
         self._waited = 0.0
         self._waited_for_library = 0.0
@@ -307,6 +310,14 @@ class _Epoch(Iterator[Any]):
     def __next__(self) -> Any:
         if self._feed is None:
             raise StopIteration
+        with self._one_thread.turn():
+            return self._next()
+
+    def _next(self) -> Any:
+        if self._feed is None:  # since this thread began to wait
+            if self._has_ended:
+                raise StopIteration
+            raise Cancelled("the loader was closed by another thread")
         asked = _clock()
         try:
             following = self._following()
@@ -372,6 +383,7 @@ class _Epoch(Iterator[Any]):
         self._progress.add(following.samples, following.size_bytes, waited)
 
     def _end(self) -> None:
+        self._has_ended = True
         self._loader._has_ended(self)
         self.close()
 

@@ -636,6 +636,18 @@ def test_a_stream_over_a_dataset_takes_fields_and_a_budget_of_retries(numbered):
     assert sorted(ds.fields) == ["bin", "cls"]
 
 
+@pytest.mark.parametrize("taken", [0, 7, 20, 45])
+def test_a_stream_that_was_closed_goes_on_where_it_was(numbered, taken):
+    keys = [leat.Dataset(numbered).key(row) for row in range(100)]
+    few = leat.Dataset(numbered).subset(range(100))
+    ds = leat.StreamingDataset(few, batch_size=20, shuffle=False, transform=jobs.key)
+    ds.load_state_dict(ds.state_at(20))
+    stream = iter(ds)
+    got = [next(stream) for _ in range(taken)]
+    stream.close()
+    assert got + list(stream) == keys[20:]
+
+
 @pytest.mark.parametrize("bad", [3, 9, 10])
 def test_a_stream_goes_on_behind_a_sample_whose_function_raised(numbered, bad):
     """In the middle of a batch of ten, at its end, and at the beginning of the next."""
