@@ -100,6 +100,16 @@ class ImageFolder(Dataset):
 
     imgs = samples
 
+    @property
+    def root(self) -> str:
+        """Where the images are: ``leat://bucket/name@7``."""
+        return f"leat://{self.name}@{self.version}"
+
+    @property
+    def extensions(self) -> tuple[str, ...]:
+        """Of the files that images are taken from: the field's."""
+        return (f".{self.field}",)
+
     def finished(self, sample: Sample) -> Any:
         target: Any = self.class_to_idx[str(sample["__key__"]).partition("/")[0]]
         image = self._decoders.apply(sample).get(self.field)

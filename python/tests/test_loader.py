@@ -692,6 +692,9 @@ def test_an_image_folder_has_torchvisions_names(store):
     folder = leat.ImageFolder(name, loader=bytes.decode, target_transform=lambda t: t * 10)
     assert folder.classes == ["a", "a-b", "zebra"]
     assert folder.class_to_idx == {"a": 0, "a-b": 1, "zebra": 2}
+    assert folder.extensions == (".jpg",)
+    assert folder.root == f"leat://{name}@1"
+    assert leat.Dataset(folder.root).fingerprint == folder.fingerprint
     assert folder[0] == ("zebra0", 20)
     assert folder.targets[0] == 2
     assert list(folder.samples)[:5] == [
