@@ -123,9 +123,11 @@ class Dataset(Source):
         return self.finished(self._read_decoded([self.find(key)])[0])
 
     def __iter__(self) -> Iterator[Any]:
-        """All samples as stored, fetched by the hundred. ``leat.DataLoader`` is for training."""
-        for begin in range(0, len(self), _PAGE):
-            yield from self.__getitems__(range(begin, min(begin + _PAGE, len(self))))
+        """All samples as stored, fetched by the hundred, or fewer if they are large.
+        ``leat.DataLoader`` is for training."""
+        page = self._at_once(_PAGE)
+        for begin in range(0, len(self), page):
+            yield from self.__getitems__(range(begin, min(begin + page, len(self))))
 
     def read(self, rows: Sequence[int], fields: Sequence[str] | None = None) -> list[Sample]:
         """Samples by their row in the version, as bytes, untouched by decode and transform."""
@@ -257,13 +259,20 @@ class Dataset(Source):
         return array("Q", (row for row in rows if holds(self._key(row))))
 
     def values(self, field: str) -> Iterator[bytes | None]:
-        """The bytes of one field, sample by sample, fetched by the thousand and alone."""
+        """The bytes of one field, sample by sample, fetched alone and by the thousand, or fewer if
+        samples are large."""
         return self._values(range(self._size) if self._rows is None else self._rows, field)
 
     def _values(self, rows: Sequence[int], field: str) -> Iterator[bytes | None]:
-        for begin in range(0, len(rows), _VALUES_AT_ONCE):
-            batch = self.read_batch(rows[begin : begin + _VALUES_AT_ONCE], fields=[field])
+        page = self._at_once(_VALUES_AT_ONCE)
+        for begin in range(0, len(rows), page):
+            batch = self.read_batch(rows[begin : begin + page], fields=[field])
             yield from batch.batch("memory", keys=False)[field].tolist()
+
+    def _at_once(self, most: int) -> int:
+        """How many samples of this dataset's mean size are read with one request."""
+        mean = int(self.info["bytes"]) // max(1, self._size)
+        return max(1, min(most, _PAGE_BYTES // max(1, mean)))
 
     # For loaders.
 
@@ -306,6 +315,7 @@ class Dataset(Source):
 
 _PAGE = 256
 _VALUES_AT_ONCE = 4096
+_PAGE_BYTES = 64 << 20
 _GLOB_SIGN = re.compile(r"[*?\[]")
 
 

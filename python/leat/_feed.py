@@ -6,6 +6,9 @@ What DataLoader and StreamingDataset have in common: which samples, in which ord
 from __future__ import annotations
 
 import ctypes
+import os
+import threading
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -176,8 +179,24 @@ class Plan:
         return Feed(self.source.open_loader(options))
 
 
+class OneThread:
+    """Lets one thread at a time have the next batch; the library allows no more.
+
+    Who closes a feed takes no part: he wakes the one who is inside. Nor does a forked child: the
+    lock may be held by a thread that it does not have, and the library refuses it.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._pid = os.getpid()
+
+    def turn(self) -> AbstractContextManager[Any]:
+        """For a with block."""
+        return self._lock if os.getpid() == self._pid else nullcontext()
+
+
 class Feed:
-    """Native batches, one after the other."""
+    """Native batches, one after the other, for one thread at a time."""
 
     def __init__(self, handle: _native.Handle) -> None:
         self._handle = handle

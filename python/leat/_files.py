@@ -109,6 +109,29 @@ class ObjectWriter(io.BytesIO):
         self.discard()
 
 
+class TransactionWriter(ObjectWriter):
+    """A file of fsspec's transactions: what was written is stored by commit(), not by close()."""
+
+    _written: bytes | None = None
+
+    def close(self) -> None:
+        if not self.closed:
+            self._written = self.getvalue()
+            io.BytesIO.close(self)
+
+    def commit(self) -> None:
+        """Stores it, unless it was discarded."""
+        self.close()
+        written, self._written = self._written, None
+        if written is not None:
+            self._session.put(self.name, written, if_absent=self._if_absent or None)
+
+    def discard(self) -> None:
+        """Closes it; nothing is stored, now or later."""
+        super().discard()
+        self._written = None
+
+
 class TextObjectWriter(io.TextIOWrapper):
     """An ObjectWriter that takes text."""
 

@@ -100,6 +100,16 @@ class ImageFolder(Dataset):
 
     imgs = samples
 
+    @property
+    def root(self) -> str:
+        """Where the images are: ``leat://bucket/name@7``."""
+        return f"leat://{self.name}@{self.version}"
+
+    @property
+    def extensions(self) -> tuple[str, ...]:
+        """Of the files that images are taken from: the field's."""
+        return (f".{self.field}",)
+
     def finished(self, sample: Sample) -> Any:
         target: Any = self.class_to_idx[str(sample["__key__"]).partition("/")[0]]
         image = self._decoders.apply(sample).get(self.field)
@@ -119,9 +129,10 @@ class ImageFolder(Dataset):
         images = batch[self.field]
         targets = [self._targets[row] for row in batch.rows]
         if type(images).__module__.partition(".")[0] == "torch":
-            return images, importlib.import_module("torch").tensor(targets)
+            torch = importlib.import_module("torch")
+            return images, torch.tensor(targets, dtype=torch.int64)
         if type(images).__module__.partition(".")[0] == "numpy":
-            return images, importlib.import_module("numpy").array(targets)
+            return images, importlib.import_module("numpy").array(targets, dtype="int64")
         return images, targets
 
     def subset(self, rows: Sequence[int]) -> ImageFolder:

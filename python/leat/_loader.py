@@ -18,6 +18,7 @@ from leat._dataset import Dataset
 from leat._feed import (
     WINDOW_BYTES,
     Feed,
+    OneThread,
     Plan,
     Size,
     repeat_rule,
@@ -72,7 +73,10 @@ class DataLoader:
         num_workers: threads of the library, and as many for Python functions, if there are any.
         collate_fn: makes a batch of a list of samples, where Python has a part in samples.
         memory: how much may be held at once, for instance "2GiB".
-        on_error: "raise", or "skip" up to ``errors_max`` samples that cannot be had or decoded.
+        on_error: "raise", or "skip" up to ``errors_max`` samples that cannot be had or decoded. A
+            batch of which nothing is left is passed over on one rank. On several it is handed out,
+            so that all take the same number of steps: a Batch of size 0, or [] where Python has a
+            part in samples.
         progress: show how far the epoch is, on stderr.
     """
 
@@ -180,10 +184,12 @@ class DataLoader:
         """Goes on where a state was taken: on any number of ranks, with any batch size.
 
         A dataset that was opened without a version is opened again at the state's. StateError if
-        the state is of other data, another seed or another way to shuffle.
+        the state is of other data, another seed or another way to shuffle, and if a
+        StreamingDataset took it inside a batch or in a worker process.
         """
-        self._plan = self._plan.at_state(state)
-        self.dataset = self._plan.source
+        plan = self._plan.at_state(state)
+        _state.check_is_between_batches(state)
+        self._plan, self.dataset = plan, plan.source
         self.close()
         self.set_epoch(int(state["epoch"]))
         self._start = int(state["samples"])
@@ -284,12 +290,14 @@ class _Functions:
 
 
 class _Epoch(Iterator[Any]):
-    """One loop over a DataLoader."""
+    """One loop over a DataLoader. Threads may share it: each batch goes to one of them."""
 
     def __init__(self, loader: DataLoader, feed: Feed, batches: int | None) -> None:
         self._feed: Feed | None = feed
         self._loader = loader
         self._left = batches  # None: without end
+        self._one_thread = OneThread()
+        self._has_ended = False  # not closed before its end
         self._begun = _clock()
         self._waited = 0.0
         self._waited_for_library = 0.0
@@ -302,6 +310,14 @@ class _Epoch(Iterator[Any]):
     def __next__(self) -> Any:
         if self._feed is None:
             raise StopIteration
+        with self._one_thread.turn():
+            return self._next()
+
+    def _next(self) -> Any:
+        if self._feed is None:  # since this thread began to wait
+            if self._has_ended:
+                raise StopIteration
+            raise Cancelled("the loader was closed by another thread")
         asked = _clock()
         try:
             following = self._following()
@@ -320,14 +336,17 @@ class _Epoch(Iterator[Any]):
         return following.batch
 
     def _following(self) -> _Following | None:
-        """The next batch that something is left of. Others count as handed out: states go on."""
+        """The next batch that something is left of. Others count as handed out: states go on.
+
+        On several ranks they are handed out, too: who takes a step less makes the others wait.
+        """
         while self._left != 0:
             following = self._full_or_empty()
             if following is None:
                 return None
             if self._left is not None:
                 self._left -= 1
-            if following.samples > 0:
+            if following.samples > 0 or self._loader._plan.world > 1:
                 return following
             self._show(following, 0.0)
             self._loader._was_handed(following.epoch)
@@ -364,6 +383,7 @@ class _Epoch(Iterator[Any]):
         self._progress.add(following.samples, following.size_bytes, waited)
 
     def _end(self) -> None:
+        self._has_ended = True
         self._loader._has_ended(self)
         self.close()
 

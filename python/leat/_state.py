@@ -79,6 +79,16 @@ def check_batches(state: State, batch_size: int, world: int) -> None:
         )
 
 
+def check_is_between_batches(state: State) -> None:
+    """Raises StateError if a state is more than a number of samples that all ranks had."""
+    is_of_worker = state.get("worker", (0, 1))[1] > 1
+    if is_of_worker or any(state.get(name) for name in ("batches", "within", "turn")):
+        raise StateError(
+            "the state is inside a batch, or of a worker process of a StreamingDataset: go on with "
+            "leat.StreamingDataset, or take a state that any loader goes on with by its state_at()"
+        )
+
+
 def _difference(name: str, state: State, identity: dict[str, Any]) -> str:
     text = f"the state is of another order: {_WORDS[name]} was {state.get(name)!r}"
     text += f" and is {identity.get(name)!r}"

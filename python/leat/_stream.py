@@ -14,6 +14,7 @@ from leat._dataset import Dataset
 from leat._feed import (
     WINDOW_BYTES,
     Feed,
+    OneThread,
     Plan,
     Size,
     repeat_rule,
@@ -46,7 +47,7 @@ class StreamingDataset:
 
     Arguments are those of ``leat.DataLoader``. States: ``state_dict()`` of the dataset, or of what
     ``iter()`` gives, in this process; torchdata's StatefulDataLoader asks in its workers; with
-    torch's own DataLoader and workers use ``state_at(samples)``.
+    torch's own DataLoader and workers use ``state_at(samples, epoch)``.
     """
 
     def __init__(
@@ -157,10 +158,14 @@ class StreamingDataset:
         """Where the last iteration in this process is."""
         return self._now().state(self._plan)
 
-    def state_at(self, samples: int) -> State:
-        """The state after so many samples of this epoch, over all ranks: batches that a torch
-        DataLoader handed out × batch size × ranks."""
-        return Cursor(self.epoch, samples).state(self._plan)
+    def state_at(self, samples: int, epoch: int | None = None) -> State:
+        """The state after so many samples of an epoch, over all ranks: batches that a torch
+        DataLoader handed out × batch size × ranks.
+
+        Without ``epoch`` it is the one that this process is in. Persistent worker processes count
+        epochs for themselves, and nobody tells the parent: then say which one it is.
+        """
+        return Cursor(self.epoch if epoch is None else epoch, samples).state(self._plan)
 
     def load_state_dict(self, state: State) -> None:
         """The next iteration goes on where the state was taken. As DataLoader.load_state_dict()."""
@@ -271,7 +276,8 @@ class Place:
 class Stream(Iterator[Any]):
     """One iteration over a StreamingDataset, with a state of its own.
 
-    The library's threads start with the first sample: torchdata makes iterators that it never uses.
+    Threads may share it: each sample goes to one of them, and its functions run there. The
+    library's threads start with the first sample: torchdata makes iterators that it never uses.
     """
 
     def __init__(self, dataset: StreamingDataset, place: Place) -> None:
@@ -279,13 +285,20 @@ class Stream(Iterator[Any]):
         self._place = place
         self._feed: Feed | None = None
         self._ready: deque[Sample] = deque()
+        self._one_thread = OneThread()
 
     def __next__(self) -> Any:
+        with self._one_thread.turn():
+            sample = self._next()
+        return self._dataset.dataset.finished(sample)
+
+    def _next(self) -> Sample:
         if self._place.is_over:
             raise StopIteration
         while not self._ready:
             self._fetch()
-        sample = self._dataset.dataset.finished(self._ready.popleft())
+        sample = self._ready.popleft()
+        # It is gone from here on, also if a function of it raises.
         self._place.handed(ends_batch=not self._ready)
         return sample
 
@@ -293,10 +306,12 @@ class Stream(Iterator[Any]):
         """The next batch of this rank and worker, or StopIteration."""
         plan, place = self._dataset._plan, self._place
         skipped = 0
-        if self._feed is None:
-            skipped = place.begin.within
-            self._feed = place.begin.open(plan)
-        memory = self._feed.next()
+        feed = self._feed  # another thread may close it meanwhile
+        if feed is None:
+            now = place.cursor(plan)
+            skipped = now.within
+            feed = self._feed = now.open(plan)
+        memory = feed.next()
         if memory is None:
             self.close()
             place.end_epoch(plan)
@@ -321,7 +336,7 @@ class Stream(Iterator[Any]):
         self._place = place
 
     def close(self) -> None:
-        """Ends its threads."""
-        if self._feed is not None:
-            self._feed.close()
-            self._feed = None
+        """Ends its threads. The next sample, if somebody asks for it, starts them again."""
+        feed, self._feed = self._feed, None
+        if feed is not None:
+            feed.close()

@@ -15,10 +15,21 @@ from typing import Any
 from fsspec import AbstractFileSystem
 from fsspec.spec import AbstractBufferedFile
 
-from leat._files import read_range
+from leat._files import TransactionWriter, read_range
 from leat._session import Session, Stat, current, plain_name
 from leat.errors import NotFound
 
+# Of leat.connect(); others are fsspec's own.
+_OPTIONS = (
+    "access_key",
+    "secret_key",
+    "region",
+    "profile",
+    "ca_file",
+    "retry_seconds",
+    "io_threads",
+    "local",
+)
 _RANGES_AT_ONCE = 16
 _BLOCK_BYTES = 4 << 20
 
@@ -26,8 +37,9 @@ _BLOCK_BYTES = 4 << 20
 class LeatFileSystem(AbstractFileSystem):  # type: ignore[misc]
     """Buckets are the folders of the root; other folders are the common beginnings of keys.
 
-    A file that is written appears, whole, when it is closed. Instances are cached by their options,
-    picklable and good after a fork.
+    A file that is written appears, whole, when it is closed; one that is opened in a block ``with
+    fs.transaction:``, when the block ends, and not at all if it ends by an exception. They appear
+    one after the other. Instances are cached by their options, picklable and good after a fork.
     """
 
     protocol = "leat"
@@ -35,8 +47,7 @@ class LeatFileSystem(AbstractFileSystem):  # type: ignore[misc]
     cachable = True
 
     def __init__(self, endpoint: str | None = None, **options: Any) -> None:
-        names = ("access_key", "secret_key", "region", "profile", "ca_file", "retry_seconds")
-        given = {name: options.pop(name) for name in names if name in options}
+        given = {name: options.pop(name) for name in _OPTIONS if name in options}
         super().__init__(endpoint=endpoint, **given, **options)
         self._own = Session(endpoint, **given) if endpoint or given else None
 
@@ -151,14 +162,20 @@ class LeatFileSystem(AbstractFileSystem):  # type: ignore[misc]
             return list(pool.map(one, range(len(paths))))
 
     def pipe_file(self, path: str, value: bytes, mode: str = "overwrite", **_: Any) -> None:
-        self.session.put(self._strip_protocol(path), value, if_absent=mode == "create" or None)
+        is_new = mode == "create"
+        if self._intrans:
+            with self.open(path, "xb" if is_new else "wb") as file:
+                file.write(value)
+            return
+        self.session.put(self._strip_protocol(path), value, if_absent=is_new or None)
 
-    def _open(self, path: str, mode: str = "rb", **more: Any) -> Any:
+    def _open(self, path: str, mode: str = "rb", autocommit: bool = True, **more: Any) -> Any:
         path = self._strip_protocol(path)
         if mode == "rb":
             more.setdefault("block_size", _BLOCK_BYTES)
-            more.pop("autocommit", None)
             return LeatFile(self, path, mode, **more)
+        if mode in ("wb", "xb") and not autocommit:
+            return TransactionWriter(self.session, path, if_absent=mode == "xb")
         return self.session.open(path, mode)
 
     # Changes.

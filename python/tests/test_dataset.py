@@ -107,6 +107,41 @@ def test_values_are_those_of_a_field(numbered, samples):
     assert list(ds.subset([5, 3]).values("bin")) == [samples[i][1]["bin"] for i in (5, 3)]
 
 
+@pytest.mark.parametrize(
+    ("mean_bytes", "pages"),
+    [
+        (1 << 10, [20]),
+        (10 << 20, [6, 6, 6, 2]),
+        (1 << 30, [1] * 20),
+    ],
+)
+def test_large_samples_are_fetched_some_at_a_time(numbered, monkeypatch, mean_bytes, pages):
+    ds = leat.Dataset(numbered).subset(range(20))
+    ds.info = {**ds.info, "bytes": ds.info["samples"] * mean_bytes}
+    read_batch = leat.Dataset.read_batch
+    asked = []
+
+    def noted(self, rows, **options):
+        asked.append(len(rows))
+        return read_batch(self, rows, **options)
+
+    monkeypatch.setattr(leat.Dataset, "read_batch", noted)
+    reads = [
+        lambda: [int(value) for value in ds.values("cls")],
+        lambda: [int(sample["cls"]) for sample in ds],
+        lambda: [row % 10 for row in ds.filter(where={"cls": bytes.isdigit}).rows],
+    ]
+    for read in reads:
+        asked.clear()
+        assert read() == [row % 10 for row in range(20)]
+        assert asked == pages
+
+
+def test_small_samples_are_fetched_by_the_thousand_at_most(numbered):
+    """That is, by the number of samples, and not as many as 64 MiB have."""
+    assert leat.Dataset(numbered)._at_once(100) == 100
+
+
 def test_versions_stay_as_they_were(store):
     name = store.make_dataset([("a", {"x": b"1"})])
     before = leat.Dataset(name)

@@ -1,5 +1,7 @@
 """fsspec, pandas, pyarrow, HF datasets, webdataset, torch checkpoints, Grain, JAX: as they are."""
 
+import inspect
+
 import datasets
 import fsspec
 import grain.python as grain
@@ -73,6 +75,52 @@ def test_fsspec_never_mixes_two_versions_of_an_object(bucket, options):
         file.seek(2000)
         with pytest.raises(leat.Conflict):
             file.read()
+
+
+def test_fsspec_passes_on_every_option_of_connect():
+    names = [name for name in inspect.signature(leat.connect).parameters if name != "endpoint"]
+    given = {name: f"some {name}" for name in names}
+    fs = fsspec.filesystem("leat", endpoint="http://nowhere", use_listings_cache=False, **given)
+    assert fs.session._options == {"endpoint": "http://nowhere", **given}
+
+
+def test_a_transaction_of_fsspec_stores_all_files_at_its_end(bucket, options):
+    fs = fsspec.filesystem("leat", **options)
+    with fs.transaction:
+        with fs.open(f"{bucket}/t/1", "wb") as file:
+            file.write(b"one")
+        with fs.open(f"{bucket}/t/2", "w") as file:
+            file.write("two")
+        left_open = fs.open(f"{bucket}/t/3", "wb")
+        left_open.write(b"three")
+        fs.pipe_file(f"{bucket}/t/4", b"four")
+        with pytest.raises(ZeroDivisionError), fs.open(f"{bucket}/t/5", "wb") as file:
+            file.write(b"half")
+            raise ZeroDivisionError
+        assert fs.find(f"{bucket}/t") == []
+    found = {path.rpartition("/")[2]: fs.cat_file(path) for path in fs.find(f"{bucket}/t")}
+    assert found == {"1": b"one", "2": b"two", "3": b"three", "4": b"four"}
+    with fs.open(f"{bucket}/t/6", "wb") as file:
+        file.write(b"six")
+    assert fs.exists(f"{bucket}/t/6"), "and then files are stored when they are closed"
+
+
+def test_a_transaction_of_fsspec_that_fails_stores_nothing(bucket, options):
+    fs = fsspec.filesystem("leat", **options)
+    with pytest.raises(ZeroDivisionError), fs.transaction:
+        fs.pipe_file(f"{bucket}/failed/1", b"one")
+        with fs.open(f"{bucket}/failed/2", "w") as file:
+            file.write("two")
+        raise ZeroDivisionError
+    assert fs.find(f"{bucket}/failed") == []
+
+
+def test_a_transaction_of_fsspec_replaces_nothing_that_is_to_be_new(bucket, options):
+    fs = fsspec.filesystem("leat", **options)
+    fs.pipe_file(f"{bucket}/new", b"first")
+    with pytest.raises(leat.Conflict), fs.transaction:
+        fs.pipe_file(f"{bucket}/new", b"second", mode="create")
+    assert fs.cat_file(f"{bucket}/new") == b"first"
 
 
 def test_pandas_and_pyarrow_read_and_write_tables(bucket, options):

@@ -11,11 +11,13 @@ import tempfile
 import threading
 from pathlib import Path
 
+import jobs
 import pytest
 from leat_process import wait_until
 from store import Store, numbered_samples
 
 import leat
+from leat import _native
 
 HERE = Path(__file__).resolve().parent
 
@@ -211,7 +213,8 @@ def test_an_interpreter_that_ends_in_the_middle_ends(store, numbered):
     assert (ended.returncode, ended.stderr) == (0, "")
 
 
-def test_a_loader_that_is_closed_ends_the_loop_of_another_thread(own_store):
+@pytest.mark.parametrize("count", [1, 3])
+def test_a_loader_that_is_closed_ends_the_loops_of_other_threads(own_store, count):
     name = own_store.make_dataset(numbered_samples(50))
     own_store.connect(retry_seconds=600)
     loader = leat.DataLoader(name, 10)
@@ -222,16 +225,89 @@ def test_a_loader_that_is_closed_ends_the_loop_of_another_thread(own_store):
     def loop():
         try:
             next(batches)
-        except leat.Cancelled as error:
-            ended.append(error)
+        except (leat.Cancelled, StopIteration) as error:  # the latter, if it comes afterwards
+            ended.append(type(error))
 
-    thread = threading.Thread(target=loop)
-    thread.start()
-    wait_until(lambda: batches._feed._handle._owned._users > 0, "the thread waits for a batch")
+    threads = [threading.Thread(target=loop) for _ in range(count)]
+    for thread in threads:
+        thread.start()
+    wait_until(lambda: batches._feed._handle._owned._users > 0, "a thread waits for a batch")
     loader.close()
-    thread.join()
-    assert len(ended) == 1
+    for thread in threads:
+        thread.join()
+    assert len(ended) == count
+    assert leat.Cancelled in ended
     assert next(batches, None) is None
+
+
+@pytest.fixture
+def calls_at_once(monkeypatch):
+    """How many threads were inside the library for a batch, call by call."""
+    inside, found = [], []
+    following = _native.next_batch
+
+    def noted(handle):
+        inside.append(handle)
+        found.append(len(inside))
+        try:
+            return following(handle)
+        finally:
+            inside.pop()
+
+    monkeypatch.setattr(_native, "next_batch", noted)
+    return found
+
+
+@pytest.mark.parametrize("transform", [None, jobs.key])
+def test_threads_share_the_batches_of_one_loop(numbered, calls_at_once, transform):
+    loader = leat.DataLoader(numbered, 2, keys=True, transform=transform, to="memory")
+    batches = iter(loader)
+    found = taken_by_threads(batches)
+    keys = [key for batch in found for key in (batch["__key__"] if transform is None else batch)]
+    assert sorted(keys) == sorted(leat.Dataset(numbered).keys())
+    assert set(calls_at_once) == {1}
+    assert loader.state_dict()["epoch"] == 1
+
+
+def test_threads_share_the_samples_of_one_stream(numbered, calls_at_once):
+    ds = leat.StreamingDataset(numbered, batch_size=2, transform=jobs.key)
+    assert sorted(taken_by_threads(iter(ds))) == sorted(leat.Dataset(numbered).keys())
+    assert set(calls_at_once) == {1}
+    assert ds.epoch == 1
+
+
+def taken_by_threads(iterator):
+    found, errors = [], []
+
+    def take():
+        try:
+            found.extend(iterator)
+        except Exception as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=take) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+    return found
+
+
+def test_a_forked_child_does_not_wait_for_a_thread_of_its_parent(numbered):
+    """The thread that has the next batch is not there to let go of the turn."""
+    batches = iter(leat.DataLoader(numbered, 100))
+    with batches._one_thread.turn():
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                next(batches)
+            except leat.Forked:
+                code = 0
+            finally:
+                os._exit(code)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 def test_a_loader_works_in_another_thread(numbered):

@@ -165,3 +165,18 @@ def test_what_is_no_image_is_an_error_that_names_the_sample(store):
     loader = leat.DataLoader(name, 3, shuffle=False, decode=decode, on_error="skip", keys=True)
     assert [key for batch in loader for key in batch["__key__"]] == ["good/1"]
     assert loader.report().data["errors"] == 2
+
+
+@pytest.mark.parametrize("to", ["numpy", "torch"])
+def test_an_image_folder_hands_out_an_empty_batch_of_the_same_kind(store, to):
+    good = encoded(picture(1), "JPEG")
+    name = store.make_dataset([("good/1", {"jpg": good}), ("bad/2", {"jpg": b"no image"})])
+    folder = leat.ImageFolder(f"{name}@1", image=leat.Image(8))
+    options = {"shuffle": False, "on_error": "skip", "to": to}
+    batches = []
+    for rank in range(2):
+        batches += leat.DataLoader(folder, 1, rank=rank, world=2, **options)
+    (images, targets), (no_images, no_targets) = batches
+    assert [tuple(images.shape), tuple(no_images.shape)] == [(1, 8, 8, 3), (0, 8, 8, 3)]
+    assert (no_images.dtype, no_targets.dtype) == (images.dtype, targets.dtype)
+    assert (targets.tolist(), no_targets.tolist()) == ([1], [])

@@ -325,6 +325,21 @@ def test_a_state_of_other_data_or_another_order_is_refused(store, numbered):
         leat.DataLoader(numbered, 10, seed=3, shuffle=False).load_state_dict(state)
 
 
+@pytest.mark.parametrize(
+    "more", [{"within": 5}, {"worker": [1, 2]}, {"worker": [0, 1], "batches": 3}, {"turn": 1}]
+)
+def test_a_state_of_a_stream_is_taken_between_batches_alone(numbered, more):
+    """Another place would be passed over, and samples repeated."""
+    state = leat.StreamingDataset(numbered, batch_size=16, seed=3).state_at(160)
+    loader = leat.DataLoader(numbered, 16, seed=3)
+    before = loader.state_dict()
+    with pytest.raises(leat.StateError, match="state_at"):
+        loader.load_state_dict({**state, **more, "batch_size": 16, "world": 1})
+    assert loader.state_dict() == before
+    loader.load_state_dict({**state, "worker": [0, 1], "batches": 0, "within": 0, "turn": 0})
+    assert rows_of(loader) == order_of(leat.Dataset(numbered), seed=3)[160:]
+
+
 def test_a_resumed_job_stays_at_its_version(store):
     name = store.make_dataset(numbered_samples(50))
     loader = leat.DataLoader(name, 10, seed=3)
@@ -390,6 +405,56 @@ def test_a_batch_of_which_nothing_is_left_is_passed_over_and_counted(spoilt, tra
     resumed = loader_of()
     resumed.load_state_dict(loader.state_dict())
     assert [list(batch["__key__"]) for batch in resumed] == whole[2:]
+
+
+@pytest.fixture(scope="module")
+def one_spoilt(store):
+    """Row 3 of 8 cannot be decoded."""
+    samples = numbered_samples(8)
+    samples[3][1]["cls"] = b"none"
+    return store.make_dataset(samples) + "@1"
+
+
+@pytest.mark.parametrize("to", ["numpy", "torch", "jax", "memory"])
+def test_ranks_take_the_same_number_of_steps_where_a_sample_is_skipped(one_spoilt, to):
+    loaders = [
+        leat.DataLoader(one_spoilt, 1, rank=rank, world=2, to=to, keys=True, **SKIPPING)
+        for rank in range(2)
+    ]
+    batches = [list(loader) for loader in loaders]
+    assert [[batch.size for batch in one] for one in batches] == [[1, 1, 1, 1], [1, 0, 1, 1]]
+    empty = batches[1][1]
+    assert set(empty) == {"__key__", "bin", "cls"}
+    columns = [*empty.values(), empty.present["cls"], empty.rows]
+    assert [len(column) for column in columns] == [0] * 5
+    assert empty["cls"].tolist() == []
+    assert (empty.epoch, empty.position) == (0, 3)
+
+
+def test_ranks_whose_functions_get_no_sample_are_handed_an_empty_list(one_spoilt):
+    loaders = [
+        leat.DataLoader(one_spoilt, 1, rank=rank, world=2, transform=jobs.key, **SKIPPING)
+        for rank in range(2)
+    ]
+    batches = [list(loader) for loader in loaders]
+    assert [[len(batch) for batch in one] for one in batches] == [[1, 1, 1, 1], [1, 0, 1, 1]]
+
+
+def test_states_of_ranks_are_equal_after_an_empty_batch(one_spoilt):
+    def loaders():
+        options = {"world": 2, "to": "memory", **SKIPPING}
+        return [leat.DataLoader(one_spoilt, 1, rank=rank, **options) for rank in range(2)]
+
+    stopped, resumed = loaders(), loaders()
+    for loader in stopped:
+        batches = iter(loader)
+        next(batches)
+        next(batches)
+    states = [loader.state_dict() for loader in stopped]
+    assert states[0] == states[1]
+    for loader in resumed:
+        loader.load_state_dict(states[0])
+    assert [rows_of(loader) for loader in resumed] == [[4, 6], [5, 7]]
 
 
 def test_a_stream_counts_a_batch_of_which_nothing_is_left(spoilt):
@@ -571,6 +636,44 @@ def test_a_stream_over_a_dataset_takes_fields_and_a_budget_of_retries(numbered):
     assert sorted(ds.fields) == ["bin", "cls"]
 
 
+@pytest.mark.parametrize("taken", [0, 7, 20, 45])
+def test_a_stream_that_was_closed_goes_on_where_it_was(numbered, taken):
+    keys = [leat.Dataset(numbered).key(row) for row in range(100)]
+    few = leat.Dataset(numbered).subset(range(100))
+    ds = leat.StreamingDataset(few, batch_size=20, shuffle=False, transform=jobs.key)
+    ds.load_state_dict(ds.state_at(20))
+    stream = iter(ds)
+    got = [next(stream) for _ in range(taken)]
+    stream.close()
+    assert got + list(stream) == keys[20:]
+
+
+@pytest.mark.parametrize("bad", [3, 9, 10])
+def test_a_stream_goes_on_behind_a_sample_whose_function_raised(numbered, bad):
+    """In the middle of a batch of ten, at its end, and at the beginning of the next."""
+    keys = [leat.Dataset(numbered).key(row) for row in range(1000)]
+
+    def refuse(sample):
+        if sample["__key__"] == keys[bad]:
+            raise ValueError(sample["__key__"])
+        return sample["__key__"]
+
+    options = {"batch_size": 10, "shuffle": False}
+    ds = leat.StreamingDataset(numbered, transform=refuse, **options)
+    stream = iter(ds)
+    got = [next(stream) for _ in range(bad)]
+    with pytest.raises(ValueError, match=keys[bad]):
+        next(stream)
+    states = [ds.state_dict()]
+    got.append(next(stream))
+    states.append(ds.state_dict())
+    assert got == keys[:bad] + keys[bad + 1 : bad + 2]
+    for handed, state in enumerate(states, bad + 1):
+        resumed = leat.StreamingDataset(numbered, transform=jobs.key, **options)
+        resumed.load_state_dict(state)
+        assert list(resumed) == keys[handed:]
+
+
 def test_an_error_in_a_function_ends_the_loop_with_it(numbered):
     def refuse(sample):
         raise KeyError(sample["__key__"])
@@ -589,6 +692,9 @@ def test_an_image_folder_has_torchvisions_names(store):
     folder = leat.ImageFolder(name, loader=bytes.decode, target_transform=lambda t: t * 10)
     assert folder.classes == ["a", "a-b", "zebra"]
     assert folder.class_to_idx == {"a": 0, "a-b": 1, "zebra": 2}
+    assert folder.extensions == (".jpg",)
+    assert folder.root == f"leat://{name}@1"
+    assert leat.Dataset(folder.root).fingerprint == folder.fingerprint
     assert folder[0] == ("zebra0", 20)
     assert folder.targets[0] == 2
     assert list(folder.samples)[:5] == [

@@ -1,6 +1,7 @@
 """torch 2.13 and torchdata, with their own loaders and ours."""
 
 import json
+import multiprocessing
 import subprocess
 import sys
 import warnings
@@ -16,8 +17,11 @@ from torchdata.stateful_dataloader import StatefulDataLoader
 import leat
 from leat._shuffle import plan_rows
 
-METHODS = ("fork", "spawn", "forkserver")
+START = pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+PERSISTENT = pytest.mark.parametrize("persistent", [False, True])
 HERE = Path(__file__).resolve().parent
+# Seconds for each worker otherwise.
+multiprocessing.set_forkserver_preload(["torch", "leat"])
 
 
 def keys_in_order(ds, **options):
@@ -29,7 +33,7 @@ def flat(batches):
     return [one for batch in batches for one in batch]
 
 
-@pytest.mark.parametrize("method", METHODS)
+@START
 def test_map_style_in_workers(numbered, samples, method):
     ds = leat.Dataset(numbered, transform=jobs.label)
     loader = DataLoader(ds, batch_size=64, num_workers=2, multiprocessing_context=method)
@@ -50,7 +54,7 @@ def test_map_style_fetches_a_batch_with_one_request(numbered, store):
     assert requests <= 12, "ten batches, and what asks for the metric"
 
 
-@pytest.mark.parametrize("method", METHODS)
+@START
 @pytest.mark.parametrize("workers", [0, 1, 3])
 def test_a_stream_comes_in_one_order_whatever_the_workers(numbered, method, workers):
     if workers == 0 and method != "fork":
@@ -67,13 +71,56 @@ def test_a_stream_comes_in_one_order_whatever_the_workers(numbered, method, work
     assert flat(loader) == keys_in_order(ds.dataset, seed=6)
 
 
-def test_persistent_workers_go_from_epoch_to_epoch(numbered):
-    ds = leat.StreamingDataset(numbered, batch_size=50, seed=6, transform=jobs.key)
+@pytest.fixture(scope="module")
+def small(store):
+    """60 samples: workers that are started anew take longer than they do."""
+    return store.make_dataset(numbered_samples(60))
+
+
+@START
+@PERSISTENT
+def test_workers_go_from_epoch_to_epoch(small, method, persistent):
+    """Persistent ones by themselves; new ones take the one that was set."""
+    ds = leat.StreamingDataset(small, batch_size=8, seed=6, transform=jobs.key)
     loader = DataLoader(
-        ds, batch_size=50, num_workers=2, collate_fn=jobs.as_list, persistent_workers=True
+        ds,
+        batch_size=8,
+        num_workers=2,
+        collate_fn=jobs.as_list,
+        multiprocessing_context=method,
+        persistent_workers=persistent,
     )
-    for epoch in range(3):
+    for epoch in (0, 1) if persistent else (1,):
+        if not persistent:
+            ds.set_epoch(epoch)
         assert flat(loader) == keys_in_order(ds.dataset, seed=6, epoch=epoch)
+
+
+@START
+@PERSISTENT
+def test_torchdata_resumes_exactly_however_workers_start(small, method, persistent):
+    def loader_of():
+        ds = leat.StreamingDataset(small, batch_size=8, seed=6, transform=jobs.key)
+        return StatefulDataLoader(
+            ds,
+            batch_size=8,
+            num_workers=2,
+            collate_fn=jobs.as_list,
+            multiprocessing_context=method,
+            persistent_workers=persistent,
+        )
+
+    loader = loader_of()
+    batches = iter(loader)
+    got = flat(next(batches) for _ in range(3))
+    state = loader.state_dict()
+    del batches, loader
+    resumed = loader_of()
+    resumed.load_state_dict(state)
+    ds = leat.Dataset(small)
+    assert got + flat(resumed) == keys_in_order(ds, seed=6)
+    if persistent:
+        assert flat(resumed) == keys_in_order(ds, seed=6, epoch=1)
 
 
 def test_new_workers_take_the_epoch_that_was_set(numbered):
@@ -95,6 +142,25 @@ def test_state_at_resumes_torchs_own_loader_on_other_workers(numbered):
     resumed = leat.StreamingDataset(numbered, batch_size=30, seed=6, transform=jobs.key)
     resumed.load_state_dict(ds.state_at(13 * 20))
     assert got + flat(loader_of(resumed, 3, 30)) == keys_in_order(ds.dataset, seed=6)
+
+
+def test_state_at_resumes_persistent_workers_in_the_epoch_that_is_named(numbered):
+    def loader_of(ds):
+        return DataLoader(
+            ds, batch_size=20, num_workers=2, collate_fn=jobs.as_list, persistent_workers=True
+        )
+
+    ds = leat.StreamingDataset(numbered, batch_size=20, seed=6, transform=jobs.key)
+    loader = loader_of(ds)
+    flat(loader)
+    batches = iter(loader)
+    got = flat(next(batches) for _ in range(13))
+    assert ds.state_at(13 * 20)["epoch"] == 0, "the workers count for themselves"
+    resumed = leat.StreamingDataset(numbered, batch_size=20, seed=6, transform=jobs.key)
+    resumed.load_state_dict(ds.state_at(13 * 20, epoch=1))
+    again = loader_of(resumed)
+    assert got + flat(again) == keys_in_order(ds.dataset, seed=6, epoch=1)
+    assert flat(again) == keys_in_order(ds.dataset, seed=6, epoch=2)
 
 
 @pytest.mark.parametrize("workers", [0, 1, 3])
