@@ -6,6 +6,7 @@ import copy
 import ctypes
 import fnmatch
 import json
+import random
 import re
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -140,11 +141,14 @@ class Dataset(Source):
         fields: Sequence[str] | None = None,
         keys: bool = False,
         decode: dict[str, Any] | None = None,
+        seed: int = 0,
     ) -> Memory:
-        """Rows of the version as one native batch."""
+        """Rows of the version as one native batch. ``seed`` is of what decoding draws at random."""
         wanted = array("Q", rows)
         chosen = list(fields) if fields is not None else self._fields
-        options = _native.options({"fields": chosen, "keys": keys, "decode": decode or None})
+        options = _native.options(
+            {"fields": chosen, "keys": keys, "decode": decode or None, "seed": seed}
+        )
         address, count = wanted.buffer_info()
 
         def read() -> Memory:
@@ -165,7 +169,9 @@ class Dataset(Source):
         return interruptible(read)
 
     def _read_decoded(self, rows: Sequence[int]) -> list[Sample]:
-        memory = self.read_batch(rows, keys=True, decode=self._decoders.native)
+        # Other crops every time, by Python's own generator: torch seeds it in each of its workers.
+        seed = random.getrandbits(63)
+        memory = self.read_batch(rows, keys=True, decode=self._decoders.native, seed=seed)
         return memory.samples(chosen_framework(None), self._decoders.nchw)
 
     def _row(self, index: int) -> int:

@@ -29,8 +29,8 @@ class Image:
     """Decode to pixels natively: a uint8 array of ``size``, [height, width, 3] for each sample.
 
     ``crop``: ``"random_resized"`` (training; part of the area by ``scale``, aspect by ``ratio``,
-    the same for the same seed, epoch and position), ``"center"`` or ``"none"`` (the whole image,
-    resized). ``flip`` mirrors every second one. ``layout="nchw"`` puts channels first, as a view.
+    in loaders the same for the same seed, epoch and position, in reads by index drawn by Python's
+    ``random``), ``"center"`` or ``"none"`` (the whole image, resized). ``flip`` mirrors every second one. ``layout="nchw"`` puts channels first, as a view.
 
     A sample without the field is an error (DecodeError), unless it is ``optional``: then a batch
     has zeros there, and ``batch.present[field]`` says so; a single sample is without it.

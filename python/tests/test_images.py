@@ -1,6 +1,7 @@
 """Images that the library decodes, beside Pillow's."""
 
 import io
+import random
 
 import numpy
 import pytest
@@ -180,3 +181,17 @@ def test_an_image_folder_hands_out_an_empty_batch_of_the_same_kind(store, to):
     assert [tuple(images.shape), tuple(no_images.shape)] == [(1, 8, 8, 3), (0, 8, 8, 3)]
     assert (no_images.dtype, no_targets.dtype) == (images.dtype, targets.dtype)
     assert (targets.tolist(), no_targets.tolist()) == ([1], [])
+
+
+def test_reads_by_index_draw_another_crop_each_time(images):
+    name, _ = images
+    image = leat.Image(24, crop="random_resized", scale=(0.1, 0.3), flip=True)
+    ds = leat.Dataset(name, decode={"jpg": image})
+
+    def crops(seed):
+        random.seed(seed)
+        return [[numpy.asarray(one["jpg"]).tobytes() for one in ds.get_many(range(8))] for _ in range(3)]
+
+    first = crops(5)
+    assert first[0] != first[1] != first[2], "an epoch is not like the one before"
+    assert crops(5) == first, "but for the same seed of Python's generator"

@@ -493,10 +493,10 @@ def test_a_server_that_hangs_is_given_up_when_patience_ends(site):
     try:
         with pytest.raises(LibLeatError) as slow:
             loader.next()
-        assert slow.value.status == "unavailable"
+        assert slow.value.status == "timeout"
         with pytest.raises(LibLeatError) as slow:
             dataset.rows([1, 2, 3])
-        assert slow.value.status == "unavailable"
+        assert slow.value.status == "timeout"
     finally:
         site.server.signal(signal.SIGCONT)
     loader.free()
