@@ -30,7 +30,8 @@ class Image:
 
     ``crop``: ``"random_resized"`` (training; part of the area by ``scale``, aspect by ``ratio``,
     in loaders the same for the same seed, epoch and position, in reads by index drawn by Python's
-    ``random``), ``"center"`` or ``"none"`` (the whole image, resized). ``flip`` mirrors every second one. ``layout="nchw"`` puts channels first, as a view.
+    ``random``), ``"center"`` or ``"none"`` (the whole image, resized). ``flip`` mirrors every
+    second one. ``layout="nchw"`` puts channels first, as a view.
 
     A sample without the field is an error (DecodeError), unless it is ``optional``: then a batch
     has zeros there, and ``batch.present[field]`` says so; a single sample is without it.

@@ -190,7 +190,9 @@ def test_reads_by_index_draw_another_crop_each_time(images):
 
     def crops(seed):
         random.seed(seed)
-        return [[numpy.asarray(one["jpg"]).tobytes() for one in ds.get_many(range(8))] for _ in range(3)]
+        return [
+            [numpy.asarray(one["jpg"]).tobytes() for one in ds.get_many(range(8))] for _ in range(3)
+        ]
 
     first = crops(5)
     assert first[0] != first[1] != first[2], "an epoch is not like the one before"

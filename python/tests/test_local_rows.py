@@ -44,7 +44,10 @@ def test_the_order_is_the_same_over_the_network(store, large):
     near = leat.DataLoader(name, 16, shuffle="full", seed=3, to="memory")
     far = leat.DataLoader(
         leat.Dataset(name, session=store.connect(local=False)),
-        16, shuffle="full", seed=3, to="memory",
+        16,
+        shuffle="full",
+        seed=3,
+        to="memory",
     )
     assert read(near, samples) == read(far, samples)
     assert far.report().data["stages"]["fetch"]["local_bytes"] == 0
