@@ -159,9 +159,9 @@ uint64_t leat_batch_epoch(const leat_batch* batch) {
 
 void leat_batch_free(leat_batch* batch) {
   if (batch == nullptr) return;
-  // In a child of the process that made it, its loader may be locked for ever: memory alone is
-  // freed.
-  if (is_forked(batch->owner)) batch->batch.get_deleter().pipeline = nullptr;
+  // In a child of the process that made it, or at its end, its loader may be locked for ever:
+  // memory alone is freed.
+  if (is_left_alone(batch->owner)) batch->batch.get_deleter().pipeline = nullptr;
   delete batch;
 }
 

@@ -81,8 +81,8 @@ leat_status leat_connect(const char* options, leat_session** session, leat_error
 }
 
 void leat_session_free(leat_session* session) {
-  // What belongs to the parent's threads cannot be taken apart without them.
-  if (session == nullptr || is_forked(session->owner)) return;
+  // What belongs to threads cannot be taken apart without them.
+  if (session == nullptr || is_left_alone(session->owner)) return;
   delete session;
 }
 

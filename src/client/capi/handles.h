@@ -93,6 +93,11 @@ leat_status guard(leat_error** error, Body body) noexcept {
 inline bool is_forked(pid_t owner) {
   return owner != getpid();
 }
+// Whether what the process `owner` made is not taken apart: the threads that this needs are not
+// there, in a forked child or at the end of the process.
+inline bool is_left_alone(pid_t owner) {
+  return is_forked(owner) || session::is_process_ending();
+}
 // Errors: LEAT_FORKED, LEAT_BAD_REQUEST without a session.
 Outcome<session::Session*> session_of(const leat_session* session);
 

@@ -204,14 +204,14 @@ leat_status leat_loader_report(const leat_loader* loader, leat_buffer** json, le
 }
 
 void leat_loader_cancel(leat_loader* loader) {
-  if (loader == nullptr || is_forked(loader->owner)) return;
+  if (loader == nullptr || is_left_alone(loader->owner)) return;
   loader->is_cancelled = true;
   if (leat::feed::Feed* const feed = loader->running) feed->cancel();
 }
 
 void leat_loader_free(leat_loader* loader) {
   // What belongs to the parent's threads cannot be taken apart without them.
-  if (loader == nullptr || is_forked(loader->owner)) return;
+  if (loader == nullptr || is_left_alone(loader->owner)) return;
   loader->stop();
   delete loader;
 }

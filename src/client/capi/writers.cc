@@ -184,8 +184,8 @@ leat_status leat_writer_commit(leat_writer* writer, leat_buffer** answer, leat_e
 }
 
 void leat_writer_free(leat_writer* writer) {
-  // What belongs to the parent's threads cannot be taken apart without them.
-  if (writer == nullptr || is_forked(writer->owner)) return;
+  // What belongs to threads cannot be taken apart without them.
+  if (writer == nullptr || is_left_alone(writer->owner)) return;
   writer->stop();
   delete writer;
 }

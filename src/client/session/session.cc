@@ -1,9 +1,15 @@
 #include "session/session.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <atomic>
+#include <cstdlib>
 #include <functional>
+#include <set>
 
 #include "base/check.h"
+#include "hash/digest.h"
 
 namespace leat::session {
 namespace {
@@ -29,7 +35,56 @@ Duration call_silence(Duration patience) {
   return std::clamp(patience, kCallSilenceMin, kCallSilenceMax);
 }
 
+// Sessions whose threads run, for the end of the process: there is no other place that is told of
+// it. OpenSSL takes itself apart then, while other libraries may still take their time, and a
+// thread that signs a request in between would crash.
+struct Live {
+  std::atomic<pid_t> process{0};  // whose they are: a forked child has none of the threads
+  std::atomic<bool> is_ending{false};
+  rt::Monitor<std::set<Session*>> sessions{};
+};
+
+// Never destroyed: the end of the process looks at it.
+Live& live() {
+  static auto* const found = new Live;
+  return *found;
+}
+
+void halt_all() {
+  live().is_ending = true;
+  if (live().process != getpid()) return;
+  live().sessions.with([](std::set<Session*>& sessions) {
+    for (Session* const session : sessions)
+      session->halt();
+    return false;
+  });
+}
+
+void note_start(Session* session) {
+  const pid_t before = live().process.exchange(getpid());
+  live().sessions.with([&](std::set<Session*>& sessions) {
+    if (before != getpid()) sessions.clear();
+    sessions.insert(session);
+    return false;
+  });
+  if (before != 0) return;  // a child has its parent's registration
+  // What is registered last is called first: OpenSSL registers its own end when it is used first.
+  static_cast<void>(hash::hmac_sha256({}, {}));
+  LEAT_CHECK(std::atexit(halt_all) == 0);
+}
+
+void note_end(Session* session) {
+  live().sessions.with([session](std::set<Session*>& sessions) {
+    sessions.erase(session);
+    return false;
+  });
+}
+
 }  // namespace
+
+bool is_process_ending() {
+  return live().is_ending;
+}
 
 Link::Link(rt::Shard& shard, io::Clock& clock, io::Rng& rng,
            const s3client::ServiceOptions& service)
@@ -80,7 +135,15 @@ Result<std::shared_ptr<Session>> Session::open(
   return session;
 }
 
+void Session::halt() {
+  running_.with([](Running& running) {
+    if (running.runtime) running.runtime->stop();
+    return false;
+  });
+}
+
 Session::~Session() {
+  note_end(this);
   retiring_.wait([](std::size_t links) { return links == 0; }, [](std::size_t) {});
   running_.with([](Running& running) {
     for (const auto& link : {std::ref(running.reads), std::ref(running.calls)})
@@ -122,6 +185,7 @@ Status Session::start(Running& running) {
   const auto calls = patient_service(call_silence(options_.patience));
   running.reads = std::make_unique<Link>(shard, clock_, rng_, reads);
   running.calls = std::make_unique<Link>(shard, clock_, rng_, calls);
+  note_start(this);
   LEAT_DO(running.reads->start());
   return running.calls->start();
 }

@@ -22,6 +22,10 @@
 
 namespace leat::session {
 
+// True when the process ends: sessions have no threads any more, since the libraries that these use
+// are taken apart now. Who waits for one of them would wait for ever.
+bool is_process_ending();
+
 struct SessionOptions {
   std::uint32_t io_threads = 1;
   Duration patience = std::chrono::seconds(30);  // for a service that was there
@@ -94,6 +98,9 @@ class Session {
   // Stops a link without waiting for it: that takes until the next look at its deadlines, which is
   // long for who comes back for the next epoch. Requires: as Link::stop().
   void retire(std::unique_ptr<Link> link);
+
+  // Ends its threads where they are: what they do is not brought to an end. For the process's end.
+  void halt();
 
   io::RealClock& clock() { return clock_; }
   const SessionOptions& options() const { return options_; }
