@@ -339,6 +339,23 @@ Result<bool> Index::is_known(record::FileId file) const {
   return garbage.has_value();
 }
 
+Result<bool> Index::is_held(const record::ObjectKey& object, const Version& version) const {
+  if (const auto* files = std::get_if<std::vector<record::FileExtent>>(&version.place)) {
+    // A file that was given up is never anybody's again.
+    for (const record::FileExtent& extent : *files) {
+      LEAT_TRY(const auto owned, kv_.get(file_key(extent.file)));
+      if (!owned) return false;
+    }
+    return true;
+  }
+  LEAT_TRY(const auto current, find(object));
+  if (current && current->id == version.id) return current->place == version.place;
+  LEAT_TRY(const auto bytes, kv_.get(trash_key(object, version.id)));
+  if (!bytes) return false;
+  LEAT_TRY(const Trashed trashed, decode_trashed(*bytes));
+  return trashed.version.place == version.place;
+}
+
 Result<std::string> Index::visit_versions(std::string_view after, std::size_t max,
                                           const VisitVersion& visit) const {
   // The letters of the kinds that hold data, in order: objects, parts, trash.

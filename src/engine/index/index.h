@@ -148,6 +148,10 @@ class Index {
   // Somebody's, or on the list of files to remove. A file that is neither is an orphan.
   Result<bool> is_known(record::FileId file) const;
 
+  // Whether the bytes of the version are still needed where it says that they are: then they must
+  // be there. One that was replaced, moved by compaction or removed since it was found is not.
+  Result<bool> is_held(const record::ObjectKey& object, const record::Version& version) const;
+
   // Walks over everything that holds data: current versions, the trash, parts (whose key is the
   // text "upload … part …", without a bucket). `after` is the entry to go on behind; empty for the
   // start. Gives the last entry visited, empty at the end.

@@ -57,6 +57,33 @@ TEST_F(StoreTest, NothingOutsideOfAnObjectIsRead) {
   }
 }
 
+TEST_F(OneDiskTest, WhatIsLostIsDamageAndNotAnObjectThatIsNotThere) {
+  ASSERT_TRUE(rig_.put(key("small"), "hello"));
+  ASSERT_TRUE(rig_.put(key("large"), pattern(300'000, 1)));
+  const auto small = rig_.find(key("small"));
+  const auto large = rig_.find(key("large"));
+  for (int i = 0; i < 4; ++i)
+    ASSERT_TRUE(rig_.put(key("filler"), pattern(70'000, 2)));
+  const volume::Folders& folders = rig_.volume(0).folders();
+  const auto& file = std::get<std::vector<record::FileExtent>>(large->version.place).front();
+  ASSERT_TRUE(rig_.disk(0).remove(folders.file(file.file)));
+  ASSERT_TRUE(rig_.disk(0).remove(folders.segments() + "/0000000000000001.seg"));
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(error_of(rig_.read(*small, {0, 5})), Errc::corrupt);
+    EXPECT_EQ(error_of(rig_.read(*large, {0, 1})), Errc::corrupt);
+    EXPECT_EQ(error_of(rig_.run(rig_.store().open_apart(*large))), Errc::corrupt);
+  }
+  EXPECT_EQ(rig_.volume(0).quarantine().objects(), (std::vector{key("large"), key("small")}));
+  EXPECT_EQ(rig_.volume(0).read_failures().damaged, 6U);
+
+  // What was replaced since it was found is looked up again.
+  ASSERT_TRUE(rig_.put(key("large"), "new"));
+  ASSERT_TRUE(rig_.put(key("small"), "new"));
+  EXPECT_EQ(error_of(rig_.read(*small, {0, 5})), Errc::not_found);
+  EXPECT_EQ(error_of(rig_.read(*large, {0, 1})), Errc::not_found);
+  EXPECT_EQ(rig_.get(key("small")), "new");
+}
+
 TEST_F(StoreTest, PropertiesThatAreSetAtTheSameTimeAllStay) {
   const auto property = [this](std::string_view name) {
     const auto properties = rig_.store().find_bucket("b")->properties;

@@ -143,6 +143,8 @@ rt::Task<ScrubProgress> Caretaker::scrub() {
   };
   progress_ = ScrubProgress{.is_running = true};
   volume_.quarantine().begin_round();
+  // What was open since the last one would be read even if nobody could open it any more.
+  reader_.let_go();
   const index::Index& index = volume_.index();
   std::string after;
   do {
@@ -174,7 +176,11 @@ rt::Task<ScrubProgress> Caretaker::scrub() {
 
 rt::Task<void> Caretaker::scrub_step(const record::ObjectKey& object,
                                      const record::Version& version) {
-  const Status verified = co_await verify(version);
+  Status verified = co_await verify(version);
+  if (!verified) {
+    const Error error = verified.error().clone();
+    verified = co_await reader_.explain(object, version, error);
+  }
   ++progress_.objects;
   progress_.bytes += version.size_bytes;
   scrubbed_bytes_.add(version.size_bytes);

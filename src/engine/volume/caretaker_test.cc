@@ -83,6 +83,38 @@ TEST_F(CaretakerTest, AScrubReadsEverythingAndNamesWhatIsDamaged) {
   EXPECT_EQ(world_.volume().quarantine().size(), 0U);
 }
 
+TEST_F(CaretakerTest, AScrubNamesWhatIsLost) {
+  ASSERT_TRUE(world_.put(key("small"), "hello"));
+  for (int i = 0; i < 4; ++i)
+    ASSERT_TRUE(world_.put(key("filler"), std::string(70'000, 'f')));
+  const auto large = world_.put(key("large"), kLarge);
+  ASSERT_TRUE(large);
+  const auto upload = record::UploadId(7);
+  ASSERT_TRUE(world_.run(
+      world_.volume().begin_upload({.id = upload, .object = key("parts"), .begun_ms = 1})));
+  record::Part part{.upload = upload, .number = 1};
+  part.content.size_bytes = 1000;
+  part.content.place = *world_.write_files(key("parts"), std::string(1000, 'p'));
+  ASSERT_TRUE(world_.run(world_.volume().put_part(key("parts"), part)));
+  const auto care = caretaker({.scrub_rate_bytes = 0});
+  auto done = world_.run(care->scrub());
+  ASSERT_TRUE(done);
+  EXPECT_EQ(done->damaged, 0U);
+
+  ASSERT_TRUE(world_.disk().remove("d/segments/0000000000000001.seg"));
+  const auto& extents = std::get<std::vector<record::FileExtent>>(large->place);
+  ASSERT_TRUE(world_.disk().remove(world_.volume().folders().file(extents.back().file)));
+  const auto& parts = std::get<std::vector<record::FileExtent>>(part.content.place);
+  ASSERT_TRUE(world_.disk().remove(world_.volume().folders().file(parts.front().file)));
+  done = world_.run(care->scrub());
+  ASSERT_TRUE(done);
+  EXPECT_EQ(done->damaged, 3U);
+  const auto named = world_.volume().quarantine().objects();
+  ASSERT_EQ(named.size(), 3U);
+  EXPECT_EQ(named[1], key("large"));
+  EXPECT_EQ(named[2], key("small"));
+}
+
 TEST_F(CaretakerTest, WhatReadsMeetStaysInQuarantineUntilAScrubHasLooked) {
   ASSERT_TRUE(world_.put(key("well"), "hello"));
   const Error damage(Errc::corrupt, "block 0");

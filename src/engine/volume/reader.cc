@@ -211,12 +211,28 @@ rt::Task<std::vector<ObjectFilePtr>> VolumeReader::open_apart(const record::Vers
   co_return co_await std::move(opened);
 }
 
+rt::Task<void> VolumeReader::explain(const record::ObjectKey& object,
+                                     const record::Version& version, const Error& error) {
+  if (error.code() != Errc::not_found) co_return fail(error);
+  const index::Index& index = volume_.index();
+  auto looked =
+      kit_.pool.run<bool>([&index, &object, &version] { return index.is_held(object, version); });
+  const auto is_held = co_await std::move(looked);
+  if (!is_held) co_return fail(is_held.error());
+  if (!*is_held) co_return fail(error);
+  co_return fail(Errc::corrupt, fmt::format("its bytes are lost: {}", error.detail()));
+}
+
 void VolumeReader::let_go_of_removed() {
   if (removals_ == volume_.removals()) return;
   removals_ = volume_.removals();
+  let_go();
+  if (kit_.pins != nullptr) kit_.pins->let_go_of_changed();
+}
+
+void VolumeReader::let_go() {
   segments_.clear();
   files_.clear();
-  if (kit_.pins != nullptr) kit_.pins->let_go_of_changed();
 }
 
 namespace {

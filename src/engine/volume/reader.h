@@ -109,9 +109,17 @@ class VolumeReader {
   // Requires: the object is in files. Errors: not_found (gone meanwhile), corrupt, io, busy.
   rt::Task<std::vector<ObjectFilePtr>> open_apart(const record::Version& version);
 
+  // The error of reading a version that was found. What is not there although the index still names
+  // it is lost: that is corrupt, as other damage is. Ensures: an error.
+  // Lifetime: the arguments outlive the task.
+  rt::Task<void> explain(const record::ObjectKey& object, const record::Version& version,
+                         const Error& error);
+
   // Closes what was removed from the disk: it takes space as long as it is open. Reading does it by
   // itself; whoever writes does it for a disk that nobody reads from any more.
   void let_go_of_removed();
+  // Closes everything: what is read next is opened anew, as it is on the disk then.
+  void let_go();
 
   const ShardKit& kit() const { return kit_; }
 
