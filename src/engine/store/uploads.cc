@@ -110,8 +110,7 @@ rt::Task<void> ShardStore::index_parts(Door& door, volume::Completion& completio
   shard::ShardScanner scanner;
   const Status scanned = co_await scan_files(door.reader(), whole, scanner);
   if (!scanned) {
-    const Status why =
-        co_await door.reader().explain(completion.object, whole, scanned.error());
+    const Status why = co_await door.reader().explain(completion.object, whole, scanned.error());
     door.note_unread(completion.object, {}, why.error());
     co_return fail(why.error());
   }

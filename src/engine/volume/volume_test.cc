@@ -557,6 +557,26 @@ TEST(VolumeSpace, TheSegmentThatRecoveryBeginsWithIsNeverRemoved) {
   }
 }
 
+TEST_F(VolumeTest, ALostSegmentThatTheIndexDoesNotKnowYetStopsTheStart) {
+  ASSERT_TRUE(world_.run(world_.volume().checkpoint()));
+  for (int i = 0; i < 12; ++i)
+    ASSERT_TRUE(world_.put(key(std::to_string(i)), std::string(70'000, 'x')));
+  world_.kill();
+  const auto names = world_.disk().list("d/segments");
+  ASSERT_GE(names->size(), 4U);
+  for (const std::size_t lost : {std::size_t{0}, std::size_t{1}, names->size() - 2}) {
+    const std::string path = "d/segments/" + (*names)[lost];
+    ASSERT_TRUE(world_.disk().rename(path, "d/aside"));
+    const Status opened = world_.open();
+    ASSERT_FALSE(opened) << path;
+    EXPECT_EQ(opened.error().code(), Errc::corrupt);
+    EXPECT_TRUE(opened.error().detail().contains((*names)[lost].substr(0, 16)));
+    ASSERT_TRUE(world_.disk().rename("d/aside", path));
+  }
+  ASSERT_TRUE(world_.open());
+  EXPECT_EQ(content("11"), brief(std::string(70'000, 'x')));
+}
+
 TEST_F(VolumeTest, ALostIndexIsRebuiltFromTheSegments) {
   ASSERT_TRUE(put_bucket(60'000));
   for (int round = 0; round < 10; ++round) {
