@@ -320,11 +320,12 @@ Result<std::vector<Due>> Index::find_due(std::int64_t now_ms, std::size_t max) c
   return all;
 }
 
-Result<std::vector<record::FileId>> Index::find_garbage(std::size_t max) const {
+Result<std::vector<record::FileId>> Index::find_garbage(std::size_t max,
+                                                        record::FileId first) const {
   std::vector<record::FileId> files;
   const std::string prefix = garbage_prefix();
   kv::Cursor cursor = kv_.cursor();
-  for (cursor.seek(prefix);
+  for (cursor.seek(garbage_key(first));
        files.size() < max && cursor.is_valid() && cursor.key().starts_with(prefix); cursor.next()) {
     files.emplace_back(number_in(cursor.key()));
   }

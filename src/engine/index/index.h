@@ -143,8 +143,9 @@ class Index {
 
   // What in the trash is due at `now_ms`, at most `max`.
   Result<std::vector<Due>> find_due(std::int64_t now_ms, std::size_t max) const;
-  // Files that may be removed, at most `max`.
-  Result<std::vector<record::FileId>> find_garbage(std::size_t max) const;
+  // Files that may be removed, at most `max`, by number, from `first` on.
+  Result<std::vector<record::FileId>> find_garbage(std::size_t max,
+                                                   record::FileId first = {}) const;
   // Somebody's, or on the list of files to remove. A file that is neither is an orphan.
   Result<bool> is_known(record::FileId file) const;
 

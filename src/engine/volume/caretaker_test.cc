@@ -219,6 +219,49 @@ TEST_F(CaretakerTest, StoppingDoesNotWaitForAScrub) {
   EXPECT_LE(now() - began, seconds(5)) << "a minute of scrubbing is left";
 }
 
+TEST_F(CaretakerTest, AFileThatCannotBeRemovedKeepsNothingElse) {
+  const auto stuck = world_.put(key("stuck"), kLarge);
+  ASSERT_TRUE(stuck);
+  const auto& extents = std::get<std::vector<record::FileExtent>>(stuck->place);
+  const std::string path = world_.volume().folders().file(extents.front().file);
+  for (int i = 0; i < 12; ++i)
+    ASSERT_TRUE(world_.put(key("k" + std::to_string(i)), std::string(50'000, 'x')));
+  ASSERT_TRUE(world_.put(key("other"), kLarge));
+  for (const char* name : {"stuck", "other", "k0", "k1", "k2", "k4", "k5", "k6", "k7", "k8"})
+    ASSERT_TRUE(world_.run(world_.volume().remove(key(name), {})));
+  const auto files = [this] {
+    std::size_t count = 0;
+    const auto shelves = world_.disk().list("d/files");
+    for (const std::string& shelf : *shelves)
+      count += world_.disk().list("d/files/" + shelf)->size();
+    return count;
+  };
+  world_.disk().faults().add({.call = sim::DiskCall::remove,
+                              .posix_errno = EPERM,
+                              .nth = 1,
+                              .and_after = true,
+                              .path_part = path});
+  const auto care = caretaker({.period = seconds(10), .scrub_rate_bytes = 0});
+  care->start();
+  world_.world().run_for(seconds(25));
+  EXPECT_EQ(files(), 1U);
+  EXPECT_TRUE(world_.disk().info(path));
+  EXPECT_FALSE(metrics_.expose().contains("leat_disk_compacted_segments_total{disk=\"d\"} 0"));
+  world_.disk().faults().clear();
+  world_.world().run_for(seconds(10));
+  EXPECT_EQ(files(), 0U);
+  ASSERT_TRUE(world_.run(care->stop()));
+}
+
+TEST_F(CaretakerTest, OrphansAreCollectedAroundOneThatStays) {
+  ASSERT_TRUE(world_.write_files(key("a"), kLarge));
+  ASSERT_TRUE(world_.crash({.mode = sim::CrashMode::drop_unsynced}));
+  world_.disk().faults().add(
+      {.call = sim::DiskCall::remove, .posix_errno = EPERM, .nth = 1, .path_part = "files"});
+  EXPECT_EQ(world_.run(world_.volume().collect_orphans()).value(), 2U);
+  EXPECT_EQ(world_.run(world_.volume().collect_orphans()).value(), 1U);
+}
+
 // Compaction within a bandwidth.
 
 VolumeOptions slow_compaction() {

@@ -2,6 +2,7 @@
 // compaction.cc has the rewriting of thin segments.
 #include <charconv>
 #include <functional>
+#include <utility>
 
 #include "volume/volume.h"
 
@@ -10,14 +11,28 @@ namespace {
 
 constexpr std::size_t kStep = 1000;
 
-// Removes files that the index has given up. One that is gone already was removed before a crash.
-Status remove_files(io::Disk& disk, const Folders& folders,
-                    const std::vector<record::FileId>& files) {
+using Files = std::vector<record::FileId>;
+
+struct Removal {
+  Files removed{};
+  std::uint64_t stuck = 0;         // that could not be removed
+  std::optional<Error> refusal{};  // of the first of them
+};
+
+// Removes files that the index has given up. One that is gone already was removed before a crash;
+// one that cannot be removed does not keep the others.
+Removal remove_files(io::Disk& disk, const Folders& folders, const Files& files) {
+  Removal done;
   for (const record::FileId file : files) {
     Status removed = disk.remove(folders.file(file));
-    if (!removed && removed.error().code() != Errc::not_found) return removed;
+    if (removed || removed.error().code() == Errc::not_found) {
+      done.removed.push_back(file);
+      continue;
+    }
+    ++done.stuck;
+    if (!done.refusal) done.refusal = std::move(removed).error();
   }
-  return {};
+  return done;
 }
 
 // Files below files/ that the index does not know, but for those that `is_young`: they may belong
@@ -91,24 +106,38 @@ rt::Task<std::size_t> Volume::purge_due(std::int64_t until_ms) {
 
 rt::Task<void> Volume::remove_garbage() {
   const index::Index& index = *index_;
-  using Files = std::vector<record::FileId>;
-  for (;;) {
-    auto looked = tools_.pool.run<Files>([&index] { return index.find_garbage(kStep); });
+  std::uint64_t stuck = 0;
+  std::optional<Error> refusal;
+  for (record::FileId first{};;) {
+    auto looked =
+        tools_.pool.run<Files>([&index, first] { return index.find_garbage(kStep, first); });
     LEAT_CO_TRY(const Files files, co_await std::move(looked));
-    if (files.empty()) co_return Status{};
+    if (files.empty()) break;
     // What says that they are garbage must be on the disk before they go.
     LEAT_CO_DO(co_await committer_.sync());
     io::Disk& disk = tools_.disk;
     const Folders& folders = folders_;
-    auto removed = tools_.pool.run<void>(
+    auto removing = tools_.pool.run<Removal>(
         [&disk, &folders, &files] { return remove_files(disk, folders, files); });
-    LEAT_CO_DO(co_await std::move(removed));
+    LEAT_CO_TRY(Removal done, co_await std::move(removing));
     kv::Batch batch;
-    for (const record::FileId file : files)
+    for (const record::FileId file : done.removed)
       batch.erase(index::garbage_key(file));
     LEAT_CO_DO(kv_->write(batch));
     removals_.fetch_add(1, std::memory_order_acq_rel);
+    stuck += done.stuck;
+    if (!refusal) refusal = std::move(done.refusal);
+    if (files.size() < kStep) break;
+    first = record::FileId(files.back().value() + 1);
   }
+  note_stuck(stuck, refusal);
+  co_return Status{};
+}
+
+void Volume::note_stuck(std::uint64_t files, const std::optional<Error>& refusal) {
+  if (files == std::exchange(stuck_files_, files) || !refusal) return;
+  tools_.logger.error("files that nobody needs could not be removed",
+                      {{"disk", folders_.root()}, {"files", files}, {"error", *refusal}});
 }
 
 rt::Task<std::size_t> Volume::collect_orphans() {
@@ -116,7 +145,6 @@ rt::Task<std::size_t> Volume::collect_orphans() {
   const Folders& folders = folders_;
   const index::Index& index = *index_;
   const std::uint64_t tag = file_tag_;
-  using Files = std::vector<record::FileId>;
   auto looked = tools_.pool.run<Files>([&disk, &folders, &index, tag] {
     const auto is_young = [tag](record::FileId file) {
       return (file.value() & kFileTagMask) == tag;
@@ -124,10 +152,15 @@ rt::Task<std::size_t> Volume::collect_orphans() {
     return find_orphans(disk, folders, index, is_young);
   });
   LEAT_CO_TRY(const Files orphans, co_await std::move(looked));
-  auto removed = tools_.pool.run<void>(
+  auto removing = tools_.pool.run<Removal>(
       [&disk, &folders, &orphans] { return remove_files(disk, folders, orphans); });
-  LEAT_CO_DO(co_await std::move(removed));
-  co_return orphans.size();
+  LEAT_CO_TRY(const Removal done, co_await std::move(removing));
+  if (done.refusal) {
+    tools_.logger.error(
+        "files that no object names could not be removed",
+        {{"disk", folders_.root()}, {"files", done.stuck}, {"error", *done.refusal}});
+  }
+  co_return done.removed.size();
 }
 
 }  // namespace leat::volume

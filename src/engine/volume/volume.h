@@ -154,7 +154,8 @@ class Volume {
   // The same, and recovery need not read it again.
   rt::Task<void> checkpoint() { return committer_.checkpoint(); }
 
-  // Purges what is due in the trash and removes files nobody needs. Gives how many were purged.
+  // Purges what is due in the trash and removes files nobody needs. Gives how many were purged. A
+  // file that cannot be removed is logged, and tried again the next time.
   // `until_ms`: what is due by then; later than now when space is short.
   rt::Task<std::size_t> reclaim(std::int64_t until_ms);
   // Rewrites the worst segment, if one is worth it; true if one was. Breaks off, which costs
@@ -241,6 +242,8 @@ class Volume {
 
   rt::Task<std::size_t> purge_due(std::int64_t until_ms);
   rt::Task<void> remove_garbage();
+  // Logged when it is another number than before.
+  void note_stuck(std::uint64_t files, const std::optional<Error>& refusal);
   // A segment and what of it is needed.
   struct Thin {
     record::SegmentId id{};
@@ -294,6 +297,7 @@ class Volume {
   std::uint64_t bytes_since_look_ = 0;                // that puts brought since space_checked_
   std::map<record::BucketId, std::size_t> arriving_;  // changes that are being written
   std::optional<record::BucketId> leaving_;           // the bucket that is being removed
+  std::uint64_t stuck_files_ = 0;                     // that could not be removed the last time
   bool compacting_ = false;
   Throttle compaction_;
   std::uint64_t moved_bytes_ = 0;        // by compaction, and not yet spent of its rate
