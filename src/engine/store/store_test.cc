@@ -84,6 +84,16 @@ TEST_F(OneDiskTest, WhatIsLostIsDamageAndNotAnObjectThatIsNotThere) {
   EXPECT_EQ(rig_.get(key("small")), "new");
 }
 
+TEST_F(OneDiskTest, AFileThatMayNotBeOpenedIsTheDisksTrouble) {
+  ASSERT_TRUE(rig_.put(key("large"), pattern(300'000, 1)));
+  const auto large = rig_.find(key("large"));
+  rig_.disk(0).faults().add(
+      {.call = sim::DiskCall::open, .posix_errno = EACCES, .nth = 1, .path_part = "files"});
+  EXPECT_EQ(error_of(rig_.read(*large, {0, 1})), Errc::io);
+  EXPECT_EQ(rig_.volume(0).read_failures().io_errors, 1U);
+  EXPECT_TRUE(rig_.read(*large, {0, 1}));
+}
+
 TEST_F(StoreTest, PropertiesThatAreSetAtTheSameTimeAllStay) {
   const auto property = [this](std::string_view name) {
     const auto properties = rig_.store().find_bucket("b")->properties;

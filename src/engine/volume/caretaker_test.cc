@@ -253,6 +253,25 @@ TEST_F(CaretakerTest, AFileThatCannotBeRemovedKeepsNothingElse) {
   ASSERT_TRUE(world_.run(care->stop()));
 }
 
+TEST_F(CaretakerTest, ADiskThatBecameReadOnlyHasFailedAndRefusesNobodysRights) {
+  for (const auto& [call, part] :
+       {std::pair(sim::DiskCall::open, "incoming"), std::pair(sim::DiskCall::write, "incoming"),
+        std::pair(sim::DiskCall::rename, "incoming")}) {
+    ASSERT_TRUE(world_.crash({.mode = sim::CrashMode::keep_all}));
+    const auto care = caretaker({.scrub_rate_bytes = 0});
+    world_.disk().faults().add(
+        {.call = call, .posix_errno = EROFS, .nth = 1, .and_after = true, .path_part = part});
+    care->start();
+    EXPECT_EQ(world_.put(key("a"), kLarge).error().code(), Errc::unavailable) << part;
+    EXPECT_TRUE(world_.volume().failure());
+    EXPECT_FALSE(world_.volume().takes_data());
+    world_.world().run_for(seconds(2));
+    EXPECT_TRUE(metrics_.expose().contains("leat_disk_state{disk=\"d\",state=\"failed\"} 1"));
+    ASSERT_TRUE(world_.run(care->stop()));
+    world_.disk().faults().clear();
+  }
+}
+
 TEST_F(CaretakerTest, OrphansAreCollectedAroundOneThatStays) {
   ASSERT_TRUE(world_.write_files(key("a"), kLarge));
   ASSERT_TRUE(world_.crash({.mode = sim::CrashMode::drop_unsynced}));

@@ -213,7 +213,7 @@ rt::Task<std::vector<ObjectFilePtr>> VolumeReader::open_apart(const record::Vers
 
 rt::Task<void> VolumeReader::explain(const record::ObjectKey& object,
                                      const record::Version& version, const Error& error) {
-  if (error.code() != Errc::not_found) co_return fail(error);
+  if (error.code() != Errc::not_found) co_return fail(said_by_disk(error));
   const index::Index& index = volume_.index();
   auto looked =
       kit_.pool.run<bool>([&index, &object, &version] { return index.is_held(object, version); });

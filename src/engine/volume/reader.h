@@ -110,8 +110,8 @@ class VolumeReader {
   rt::Task<std::vector<ObjectFilePtr>> open_apart(const record::Version& version);
 
   // The error of reading a version that was found. What is not there although the index still names
-  // it is lost: that is corrupt, as other damage is. Ensures: an error.
-  // Lifetime: the arguments outlive the task.
+  // it is lost: that is corrupt, as other damage is. Files that may not be opened are io. Ensures:
+  // an error. Lifetime: the arguments outlive the task.
   rt::Task<void> explain(const record::ObjectKey& object, const record::Version& version,
                          const Error& error);
 

@@ -140,7 +140,7 @@ rt::Task<void> Volume::look_at_space() {
   const std::string& root = folders_.root();
   auto asked = tools_.pool.run<io::DiskSpace>([&disk, &root] { return disk.space(root); });
   const auto space = co_await std::move(asked);
-  if (!space) co_return fail(space.error());
+  if (!space) co_return fail(said_by_disk(space.error()));
   take_space(*space);
   co_return Status{};
 }
@@ -387,8 +387,8 @@ void Volume::note_failure(const Error& error) {
                       {{"disk", folders_.root()}, {"error", error.detail()}});
 }
 
-rt::Task<void> Volume::fail_disk(const Error& error) {
-  co_return committer_.fail_disk(error, "a sync has failed");
+rt::Task<void> Volume::fail_disk(const Error& error, std::string_view what) {
+  co_return committer_.fail_disk(error, what);
 }
 
 rt::Task<void> Volume::close() {

@@ -102,6 +102,13 @@ struct Unread {
   Error error;  // corrupt or io
 };
 
+// What a call on a stored file said, for clients: a missing right is the disk's trouble, not
+// theirs.
+inline Error said_by_disk(const Error& error) {
+  return error.code() == Errc::denied ? Error(Errc::io, std::string(error.detail()))
+                                      : error.clone();
+}
+
 // How often reading this disk has failed since it was opened.
 struct ReadFailures {
   std::uint64_t damaged = 0;    // reads that met damage
@@ -187,8 +194,9 @@ class Volume {
   SpaceUse space() const { return space_; }
   // Neither failed nor full, as of a moment ago. Safe from any shard.
   bool takes_data() const { return takes_data_.load(std::memory_order_relaxed); }
-  // A sync of a file of this disk has failed: it takes no more changes. Errors: always unavailable.
-  rt::Task<void> fail_disk(const Error& error);
+  // A sync of a file of this disk has failed, or it does not let its files be written: it takes no
+  // more changes. Errors: always unavailable.
+  rt::Task<void> fail_disk(const Error& error, std::string_view what);
   // Whether the folder of a file is known to be there after a power cut. Safe from any shard.
   bool is_shelf_durable(record::FileId file) const {
     return durable_shelves_[file.value() >> 56].load(std::memory_order_relaxed);
