@@ -212,6 +212,46 @@ TEST_F(StoreTest, AnUndoThatFailsIsDoneBeforeTheNextChange) {
 
 // Objects.
 
+TEST_F(StoreTest, ABucketThatIsNotEmptySomewhereIsTouchedNowhere) {
+  int i = 0;
+  std::string name;
+  do {
+    name = "k" + std::to_string(i++);
+    ASSERT_TRUE(rig_.put(key(name), "x"));
+    if (rig_.number_of(rig_.find(key(name))->disk) == 2) break;
+    ASSERT_TRUE(rig_.run(rig_.store().remove(key(name), {})));
+  } while (i < 1000);
+  std::optional<Errc> refusal;
+  world_.spawn(rig_.store().remove_bucket("b"),
+               [&](const Status& removed) { refusal = error_of(removed); });
+  bool is_everywhere = true;
+  ASSERT_TRUE(world_.run_until([&] {
+    for (std::size_t disk = 0; disk < rig_.disk_count(); ++disk)
+      is_everywhere &= rig_.volume(disk).index().buckets().contains(bucket_);
+    return refusal.has_value();
+  }));
+  EXPECT_EQ(*refusal, Errc::conflict);
+  EXPECT_TRUE(is_everywhere);
+}
+
+TEST_F(StoreTest, ARemovalOfABucketWhoseUndoFailsIsUndoneBeforeTheNextChange) {
+  // The second disk refuses the removal, the first one its undoing.
+  rig_.disk(1).faults().add(
+      {.call = sim::DiskCall::write, .posix_errno = ENOSPC, .nth = 1, .path_part = "segments"});
+  rig_.disk(0).faults().add({.call = sim::DiskCall::write,
+                             .posix_errno = ENOSPC,
+                             .nth = 2,
+                             .and_after = true,
+                             .path_part = "segments"});
+  EXPECT_EQ(error_of(rig_.run(rig_.store().remove_bucket("b"))), Errc::no_space);
+  EXPECT_FALSE(rig_.volume(0).index().buckets().contains(bucket_));
+  rig_.disk(0).faults().clear();
+  ASSERT_TRUE(rig_.run(rig_.store().create_bucket("c", {})));
+  EXPECT_TRUE(rig_.volume(0).index().buckets().contains(bucket_));
+  for (int i = 0; i < 30; ++i)
+    EXPECT_TRUE(rig_.put(key("k" + std::to_string(i)), "x")) << i;
+}
+
 TEST_F(StoreTest, ObjectsOfAllSizesAreReadBackAfterAPowerCut) {
   const std::vector<std::size_t> sizes = {0,      1,      65'535, 65'536,  65'537,
                                           81'919, 81'920, 81'921, 131'072, 400'000};

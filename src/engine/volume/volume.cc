@@ -282,25 +282,32 @@ rt::Task<void> Volume::put_bucket(record::Bucket bucket) {
   co_return co_await committer_.commit(entry);
 }
 
+rt::Task<void> Volume::check_removable(record::BucketId bucket) {
+  LEAT_CO_DO(check_bucket(bucket));
+  co_return co_await check_empty(bucket);
+}
+
+rt::Task<void> Volume::check_empty(record::BucketId bucket) {
+  const index::Index& index = *index_;
+  using Uploads = std::vector<record::Upload>;
+  auto looked = tools_.pool.run<Uploads>(
+      [&index, bucket] { return index.list_uploads({.bucket = bucket, .max = 1}); });
+  LEAT_CO_TRY(const Uploads uploads, co_await std::move(looked));
+  const index::Counts counts = index.counts(bucket);
+  if (counts.objects > 0 || counts.kept_versions > 0 || !uploads.empty() ||
+      arriving_.contains(bucket)) {
+    co_return fail(Errc::conflict, "the bucket is not empty");
+  }
+  co_return Status{};
+}
+
 rt::Task<void> Volume::remove_bucket(record::BucketId bucket) {
   LEAT_CO_TRY(const auto held, co_await latch_.acquire(index::bucket_key(bucket)));
   LEAT_CO_DO(check_bucket(bucket));
-  const index::Index& index = *index_;
-  using Uploads = std::vector<record::Upload>;
   leaving_ = bucket;  // nothing comes in while it is decided
-  auto looked = tools_.pool.run<Uploads>(
-      [&index, bucket] { return index.list_uploads({.bucket = bucket, .max = 1}); });
-  const auto uploads = co_await std::move(looked);
+  Status done = co_await check_empty(bucket);
   Entry entry{.change = record::RemoveBucket{.bucket = bucket}};
-  Status done;
-  if (!uploads) {
-    done = fail(uploads.error());
-  } else if (index.counts(bucket).objects > 0 || index.counts(bucket).kept_versions > 0 ||
-             !uploads->empty() || arriving_.contains(bucket)) {
-    done = fail(Errc::conflict, "the bucket is not empty");
-  } else {
-    done = co_await committer_.commit(entry);
-  }
+  if (done) done = co_await committer_.commit(entry);
   leaving_.reset();
   co_return done;
 }

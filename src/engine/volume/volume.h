@@ -147,6 +147,8 @@ class Volume {
   rt::Task<void> put_bucket(record::Bucket bucket);
   // Errors: not_found; conflict, when it still holds objects, kept versions or uploads.
   rt::Task<void> remove_bucket(record::BucketId bucket);
+  // Whether it could be removed now; changes nothing. Errors: those of remove_bucket().
+  rt::Task<void> check_removable(record::BucketId bucket);
 
   rt::Task<void> begin_upload(record::Upload upload);
   // Errors: not_found (no such upload).
@@ -242,6 +244,8 @@ class Volume {
   record::Durability durability(record::BucketId bucket) const;
   record::Versioning versioning(record::BucketId bucket) const;
   Status check_bucket(record::BucketId bucket) const;
+  // Errors: conflict, when it is not.
+  rt::Task<void> check_empty(record::BucketId bucket);
   // There is such a bucket, and room for more.
   rt::Task<void> check_room(record::BucketId bucket);
   void take_space(const io::DiskSpace& space);
