@@ -26,9 +26,13 @@ Status check(const Precondition& precondition, const std::optional<record::Versi
   return {};
 }
 
+struct Hooks {
+  std::function<Result<io::DiskSpace>()> space;
+  std::function<void(const Error&)> on_failure;
+};
+
 CommitterTools committer_tools(const VolumeTools& tools, segment::SegmentFolder& segments,
-                               index::Index& index, kv::Kv& kv,
-                               std::function<void(const Error&)> on_failure) {
+                               index::Index& index, kv::Kv& kv, Hooks hooks) {
   return {.shard = tools.shard,
           .file_io = tools.file_io,
           .pool = tools.pool,
@@ -36,7 +40,8 @@ CommitterTools committer_tools(const VolumeTools& tools, segment::SegmentFolder&
           .segments = segments,
           .index = index,
           .kv = kv,
-          .on_failure = std::move(on_failure)};
+          .space = std::move(hooks.space),
+          .on_failure = std::move(hooks.on_failure)};
 }
 
 }  // namespace
@@ -64,7 +69,8 @@ Volume::Volume(VolumeTools tools, Folders folders, Recovered recovered, VolumeOp
                .torn_bytes = recovered.torn_bytes,
                .at = tools.clock.wall_now()},
       committer_(committer_tools(tools, *segments_, *index_, *kv_,
-                                 [this](const Error& error) { note_failure(error); }),
+                                 {.space = [this] { return tools_.disk.space(folders_.root()); },
+                                  .on_failure = [this](const Error& e) { note_failure(e); }}),
                  options_, std::move(recovered.active), recovered.end),
       compaction_(tools.clock, options_.compact_rate_bytes) {}
 

@@ -456,6 +456,43 @@ TEST_F(VolumeTest, AFullDiskSaysSoAndRecoversAfterADelete) {
   EXPECT_EQ(content("b"), brief(kLarge));
 }
 
+TEST_F(VolumeTest, AnIndexThatHasNoRoomToBeFlushedIsFlushedLater) {
+  for (int i = 0; i < 20; ++i)
+    ASSERT_TRUE(world_.put(key(std::to_string(i)), "x"));
+  ASSERT_TRUE(world_.put(key("large"), kLarge));
+  const auto space = world_.disk().space("d");
+  world_.disk().set_capacity(space->total_bytes - space->available_bytes + 8000);
+  EXPECT_EQ(world_.run(world_.volume().checkpoint()).error().code(), Errc::no_space);
+  EXPECT_FALSE(world_.volume().failure());
+  EXPECT_TRUE(world_.run(world_.volume().remove(key("large"), {}))) << "deletes go on";
+  world_.disk().set_capacity(sim::SimDisk::kDefaultCapacityBytes);
+  EXPECT_TRUE(world_.run(world_.volume().checkpoint()));
+  EXPECT_TRUE(world_.put(key("more"), "y"));
+  ASSERT_TRUE(world_.crash({.mode = sim::CrashMode::drop_unsynced}));
+  EXPECT_EQ(content("more"), "y");
+  EXPECT_EQ(content("large"), "absent");
+}
+
+TEST_F(VolumeTest, WithoutRoomForTheIndexChangesAreRefusedBeforeItFlushesByItself) {
+  const auto space = world_.disk().space("d");
+  world_.disk().set_capacity(space->total_bytes - space->available_bytes + 120 * kMiB);
+  record::Bucket bucket{.id = bucket_, .name = "b"};
+  bucket.properties = {{.name = "long", .value = std::string(700'000, 'p')}};
+  Status put;
+  for (int i = 0; i < 200 && put; ++i) {
+    put = world_.run(world_.volume().put_bucket(bucket));
+    if (i == 100) {
+      EXPECT_EQ(world_.run(world_.volume().checkpoint()).error().code(), Errc::no_space);
+    }
+  }
+  ASSERT_FALSE(put);
+  EXPECT_EQ(put.error().code(), Errc::no_space);
+  EXPECT_FALSE(world_.volume().failure());
+  EXPECT_GE(world_.disk().space("d")->available_bytes, 10 * kMiB) << "it was not the segments";
+  world_.disk().set_capacity(sim::SimDisk::kDefaultCapacityBytes);
+  EXPECT_TRUE(world_.run(world_.volume().put_bucket(bucket)));
+}
+
 // Found by the model test (seed 12191): files were taken for orphans by their time.
 TEST_F(VolumeTest, AFileOnItsWayIsNoOrphanWhenTheCalendarJumpsBack) {
   world_.world().clock("node").jump_wall(-std::chrono::hours(1));
