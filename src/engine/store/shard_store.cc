@@ -98,7 +98,12 @@ rt::Task<Found> ShardStore::find(record::ObjectKey object) {
     LEAT_CO_TRY(const auto inside, door->enter());
     std::optional<record::Version> version = door->reader().recall(object);
     if (!version) {
-      LEAT_CO_TRY(version, co_await door->reader().find(object));
+      auto looked = co_await door->reader().find(object);
+      if (!looked) {
+        door->note_unread(object, {}, looked.error());
+        co_return fail(looked.error());
+      }
+      version = std::move(*looked);
     }
     if (version) {
       co_return Found{

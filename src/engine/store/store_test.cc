@@ -94,6 +94,16 @@ TEST_F(OneDiskTest, AFileThatMayNotBeOpenedIsTheDisksTrouble) {
   EXPECT_TRUE(rig_.read(*large, {0, 1}));
 }
 
+TEST_F(OneDiskTest, AnIndexThatCannotBeReadIsToldToItsDisk) {
+  ASSERT_TRUE(rig_.put(key("k"), "hello"));
+  ASSERT_TRUE(rig_.close());  // flushes the index
+  ASSERT_TRUE(rig_.open());
+  rig_.disk(0).faults().add(
+      {.call = sim::DiskCall::read, .nth = 1, .and_after = true, .path_part = "index"});
+  EXPECT_EQ(error_of(rig_.find(key("k"))), Errc::io);
+  EXPECT_EQ(rig_.volume(0).read_failures().io_errors, 1U);
+}
+
 TEST_F(StoreTest, PropertiesThatAreSetAtTheSameTimeAllStay) {
   const auto property = [this](std::string_view name) {
     const auto properties = rig_.store().find_bucket("b")->properties;

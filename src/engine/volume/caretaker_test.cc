@@ -197,6 +197,21 @@ TEST_F(CaretakerTest, TheMetricsSayHowTheDiskIs) {
   EXPECT_TRUE(has("leat_disk_objects{disk=\"d\"} 0"));
 }
 
+TEST_F(CaretakerTest, AWriteThatTheDiskFailsIsCountedAndNamesItsObject) {
+  const auto care = caretaker({.scrub_rate_bytes = 0});
+  care->start();
+  world_.disk().faults().add({.call = sim::DiskCall::write, .nth = 1, .path_part = "incoming"});
+  EXPECT_EQ(world_.put(key("a key"), kLarge).error().code(), Errc::io);
+  world_.world().run_for(seconds(2));
+  const std::string line = "leat_disk_write_errors_total{disk=\"d\"} ";
+  EXPECT_TRUE(metrics_.expose().contains(line + "1\n"));
+  world_.disk().faults().add({.call = sim::DiskCall::sync, .nth = 1, .path_part = "segments"});
+  EXPECT_FALSE(world_.put(key("b"), "small"));
+  world_.world().run_for(seconds(2));
+  EXPECT_TRUE(metrics_.expose().contains(line + "2\n"));
+  ASSERT_TRUE(world_.run(care->stop()));
+}
+
 TEST_F(CaretakerTest, AScrubKeepsToItsRate) {
   for (int i = 0; i < 4; ++i)
     ASSERT_TRUE(world_.put(key("k" + std::to_string(i)), kLarge));

@@ -54,8 +54,15 @@ rt::Task<void> end_by_sync(Volume& volume, rt::Shard& here, const Error& error) 
 
 // Something else did not come to its end. A disk that does not let its own files be written, as
 // after the kernel has made it read-only, takes no more data; the client has done nothing that
-// would be forbidden. Ensures: an error.
-rt::Task<void> give_up_write(Volume& volume, rt::Shard& here, const Error& error) {
+// would be forbidden. A failing write is noted. Ensures: an error.
+rt::Task<void> give_up_write(Volume& volume, rt::Shard& here, const record::ObjectKey& object,
+                             const Error& error) {
+  if (error.code() == Errc::io) {
+    auto noted = rt::ask<void>(here, volume.home(), [&volume, &object, &error] {
+      return volume.note_unwritten(object, error);
+    });
+    LEAT_CO_DO(co_await std::move(noted));
+  }
   if (error.code() != Errc::denied) co_return fail(error);
   co_return co_await fail_disk(volume, here, error, "a file cannot be written");
 }
@@ -101,7 +108,7 @@ rt::Task<FileWriter::PiecePtr> FileWriter::open_piece() {
       [&disk, p = std::move(path)] { return disk.open(p, io::OpenMode::create_new); });
   auto file = co_await std::move(opened);
   if (!file) {
-    const Status why = co_await give_up_write(volume_, kit_.shard, file.error());
+    const Status why = co_await give_up_write(volume_, kit_.shard, owner_, file.error());
     co_return fail(why.error());
   }
   piece->file = std::move(*file);
@@ -121,7 +128,7 @@ rt::Task<MutableBytes> FileWriter::next_buffer() {
   }
   const auto buffer = co_await current_->writer->next_buffer();
   if (!buffer) {
-    const Status why = co_await give_up_write(volume_, kit_.shard, buffer.error());
+    const Status why = co_await give_up_write(volume_, kit_.shard, owner_, buffer.error());
     co_return fail(why.error());
   }
   buffer_ = *buffer;
@@ -171,7 +178,7 @@ rt::Task<void> FileWriter::seal(PiecePtr piece, ShardKit kit, Volume& volume, Ke
   const std::string bytes = record::encode(tail);
   const Bytes view = as_bytes(bytes);
   if (written) written = co_await kit.file_io.write_at(*piece->file, piece->size_bytes, view);
-  if (!written) co_return co_await give_up_write(volume, kit.shard, written.error());
+  if (!written) co_return co_await give_up_write(volume, kit.shard, piece->owner, written.error());
   const Status synced = co_await kit.file_io.sync_data(*piece->file);
   if (!synced) co_return co_await end_by_sync(volume, kit.shard, synced.error());
   io::Disk& disk = volume.disk();
@@ -179,7 +186,7 @@ rt::Task<void> FileWriter::seal(PiecePtr piece, ShardKit kit, Volume& volume, Ke
   const record::FileId id = piece->id;
   auto moved = kit.pool.run<void>([&disk, &folders, id] { return give_place(disk, folders, id); });
   const Status placed = co_await std::move(moved);
-  if (!placed) co_return co_await give_up_write(volume, kit.shard, placed.error());
+  if (!placed) co_return co_await give_up_write(volume, kit.shard, piece->owner, placed.error());
   const Places places = places_of(volume, id);
   auto named = kit.pool.run<void>([&disk, &places] { return sync_all(disk, places); });
   const Status durable = co_await std::move(named);

@@ -62,17 +62,29 @@ Result<std::vector<record::FileId>> find_orphans(io::Disk& disk, const Folders& 
 
 }  // namespace
 
+std::string Volume::name_of(record::BucketId bucket) const {
+  const auto found = index_->buckets().find(bucket);
+  return found != index_->buckets().end() ? found->second.name : "";
+}
+
+rt::Task<void> Volume::note_unwritten(const record::ObjectKey& object, const Error& error) {
+  ++write_errors_;
+  tools_.logger.error("an object could not be written", {{"disk", folders_.root()},
+                                                         {"bucket", name_of(object.bucket)},
+                                                         {"key", object.key},
+                                                         {"error", error}});
+  co_return Status{};
+}
+
 bool Volume::note_unread(const Unread& unread) {
   const bool is_damage = unread.error.code() == Errc::corrupt;
   ++(is_damage ? read_failures_.damaged : read_failures_.io_errors);
   const bool is_news = is_damage && quarantine_.add(unread.object);
   if (is_damage && !is_news) return false;
-  const auto bucket = index_->buckets().find(unread.object.bucket);
-  const std::string name = bucket != index_->buckets().end() ? bucket->second.name : "";
   tools_.logger.error(
       is_damage ? "an object is damaged; it is not served" : "an object could not be read",
       {{"disk", folders_.root()},
-       {"bucket", name},
+       {"bucket", name_of(unread.object.bucket)},
        {"key", unread.object.key},
        {"version", unread.version.value()},
        {"error", unread.error}});

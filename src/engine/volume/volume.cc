@@ -395,6 +395,7 @@ rt::Task<void> Volume::abort_upload(record::ObjectKey object, record::UploadId u
 }
 
 void Volume::note_failure(const Error& error) {
+  ++write_errors_;
   takes_data_.store(false, std::memory_order_relaxed);
   tools_.logger.error("a disk has failed and takes no more changes",
                       {{"disk", folders_.root()}, {"error", error.detail()}});

@@ -216,6 +216,10 @@ class Volume {
   // object and the disk. Gives whether it is damage that was not known before.
   bool note_unread(const Unread& unread);
   const ReadFailures& read_failures() const { return read_failures_; }
+  // A file of an object on its way in could not be written.
+  rt::Task<void> note_unwritten(const record::ObjectKey& object, const Error& error);
+  // How often writing to this disk has failed since it was opened.
+  std::uint64_t write_errors() const { return write_errors_; }
 
   // A number for a file that is about to be written. Safe from any shard, with its own Rng.
   record::FileId new_file(io::Rng& rng) const {
@@ -250,6 +254,8 @@ class Volume {
   rt::Task<void> check_room(record::BucketId bucket);
   void take_space(const io::DiskSpace& space);
   void note_failure(const Error& error);
+  // Empty for one that is not there.
+  std::string name_of(record::BucketId bucket) const;
   std::int64_t now_ms() const;
 
   rt::Task<std::size_t> purge_due(std::int64_t until_ms);
@@ -302,6 +308,7 @@ class Volume {
   ScrubProgress scrubbed_;
   Quarantine quarantine_;
   ReadFailures read_failures_;
+  std::uint64_t write_errors_ = 0;
   Committer committer_;
   KeyLatch latch_;
   SpaceUse space_;
