@@ -1,9 +1,8 @@
 // What a volume does beside serving: emptying the trash, finding files that nobody owns.
 // compaction.cc has the rewriting of thin segments.
-#include <charconv>
-#include <functional>
 #include <utility>
 
+#include "volume/orphans.h"
 #include "volume/volume.h"
 
 namespace leat::volume {
@@ -33,31 +32,6 @@ Removal remove_files(io::Disk& disk, const Folders& folders, const Files& files)
     if (!done.refusal) done.refusal = std::move(removed).error();
   }
   return done;
-}
-
-// Files below files/ that the index does not know, but for those that `is_young`: they may belong
-// to a change that is on its way. When a file was made cannot be asked of the file system, whose
-// calendar may jump.
-using IsYoung = std::function<bool(record::FileId)>;
-Result<std::vector<record::FileId>> find_orphans(io::Disk& disk, const Folders& folders,
-                                                 const index::Index& index,
-                                                 const IsYoung& is_young) {
-  std::vector<record::FileId> orphans;
-  LEAT_TRY(const auto shelves, disk.list(folders.files()));
-  for (const std::string& shelf : shelves) {
-    const std::string folder = folders.files() + '/' + shelf;
-    LEAT_TRY(const auto names, disk.list(folder));
-    for (const std::string& name : names) {
-      std::uint64_t number = 0;
-      const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number, 16);
-      if (error != std::errc{} || end != name.data() + name.size()) continue;
-      const record::FileId file(number);
-      if (is_young(file)) continue;
-      LEAT_TRY(const bool known, index.is_known(file));
-      if (!known) orphans.push_back(file);
-    }
-  }
-  return orphans;
 }
 
 }  // namespace

@@ -141,6 +141,10 @@ class VolumeReader {
 // True when the version's bytes are in a segment.
 bool is_small(const record::Version& version);
 
+// What stands behind the data of a large object's file. Blocks. Errors: corrupt, io.
+Result<record::FileTail> read_file_tail(const io::File& file, const record::DiskId& disk_id,
+                                        record::FileId id);
+
 // Opens a file of a large object and reads its tail. Blocks. Errors: not_found, corrupt, io.
 Result<ObjectFilePtr> open_object_file(io::Disk& disk, const Folders& folders,
                                        const record::DiskId& disk_id, record::FileExtent extent);

@@ -355,6 +355,10 @@ Result<Recovered> rebuild(const RecoveryTools& tools, const Folders& folders,
     LEAT_DO(replay.apply(record));
   }
   LEAT_DO(replay.finish());
+  if (loss == Loss::accepted) {
+    // Before the new index counts: with it the next start removes what nobody names.
+    LEAT_TRY(into.lost, put_orphans_aside(tools.disk, folders, into.identity.disk, *into.index));
+  }
   LEAT_DO(into.kv->flush());
   LEAT_DO(go_on_with(into, segments.back()));
   LEAT_DO(empty_incoming(tools.disk, folders));
