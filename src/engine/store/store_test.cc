@@ -95,12 +95,15 @@ TEST_F(OneDiskTest, AFileThatMayNotBeOpenedIsTheDisksTrouble) {
 }
 
 TEST_F(OneDiskTest, AnIndexThatCannotBeReadIsToldToItsDisk) {
-  ASSERT_TRUE(rig_.put(key("k"), "hello"));
+  // Long names, so that the index has blocks which its opening does not read.
+  const auto name = [](int i) { return std::to_string(100 + i) + std::string(900, 'n'); };
+  for (int i = 0; i < 40; ++i)
+    ASSERT_TRUE(rig_.put(key(name(i)), "hello"));
   ASSERT_TRUE(rig_.close());  // flushes the index
   ASSERT_TRUE(rig_.open());
   rig_.disk(0).faults().add(
       {.call = sim::DiskCall::read, .nth = 1, .and_after = true, .path_part = "index"});
-  EXPECT_EQ(error_of(rig_.find(key("k"))), Errc::io);
+  EXPECT_EQ(error_of(rig_.find(key(name(20)))), Errc::io);
   EXPECT_EQ(rig_.volume(0).read_failures().io_errors, 1U);
 }
 
