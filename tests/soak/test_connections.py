@@ -68,60 +68,104 @@ def test_ten_thousand_idle_connections(start, tmp_path):
     assert server.ask("GET /small").status == 200
 
 
-def begin_get(server):
+class Share:
+    """`leat share` of a folder with a large file."""
+
+    BIG, NEVER, SMALL = "/big", "/never", "/small"
+
+    def __init__(self, start, folder, io):
+        self.folder = folder
+        make_file(folder / "small", 1000)
+        with open(folder / "big", "wb") as file:
+            file.truncate(64 * MIB)
+        self.server = start("share", folder, "--writable", "--io", io)
+
+    def is_settled(self):
+        return not any("upload" in path.name for path in self.folder.iterdir())
+
+    def check(self):
+        assert self.server.ask("PUT /small", body=b"x").status == 200
+        assert sorted(path.name for path in self.folder.iterdir()) == ["big", "small"]
+
+
+class Serve:
+    """`leat serve` with a bucket and a large object; a PUT is long enough to go to files."""
+
+    BIG, NEVER, SMALL = (f"/_/v1/objects/b/{name}" for name in ("big", "never", "small"))
+
+    def __init__(self, start, folder, io):
+        self.folder = folder / "data"
+        self.server = start("serve", self.folder, "--io", io)
+        self.server.token = (self.folder / "admin-token").read_text().strip()
+        assert self.server.ask("PUT /_/v1/buckets/b").status == 201
+        assert self.server.ask(f"PUT {self.BIG}", body=bytes(64 * MIB)).status == 201
+        assert self.server.ask(f"PUT {self.SMALL}", body=b"x").status == 201
+        self.files = self.stored()
+
+    def stored(self):
+        return sorted((self.folder / "files").glob("*/*"))
+
+    def is_settled(self):
+        return not any((self.folder / "incoming").iterdir()) and self.stored() == self.files
+
+    def check(self):
+        assert self.server.ask(f"GET {self.NEVER}").status == 404
+        assert self.server.ask(f"PUT {self.SMALL}", body=b"y").status == 201
+
+
+def begin_get(site):
     """A GET whose answer has begun."""
-    connection = connect(server)
-    connection.sendall(b"GET /big HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+    connection = connect(site.server)
+    connection.sendall(f"GET {site.BIG} HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+                       f"Authorization: Bearer {site.server.token}\r\n\r\n".encode())
     assert read_head(connection).startswith(b"HTTP/1.1 200 ")
     return connection
 
 
-def begin_put(server):
+def begin_put(site):
     """A PUT whose body the server has asked for."""
-    connection = connect(server)
-    connection.sendall(b"PUT /never HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000000\r\n"
-                       b"Authorization: Bearer " + server.token.encode() +
-                       b"\r\nExpect: 100-continue\r\n\r\n")
+    connection = connect(site.server)
+    connection.sendall(f"PUT {site.NEVER} HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+                       f"Content-Length: 2000000\r\n"
+                       f"Authorization: Bearer {site.server.token}\r\n"
+                       f"Expect: 100-continue\r\n\r\n".encode())
     assert read_head(connection).startswith(b"HTTP/1.1 100 ")
     connection.sendall(b"x" * 10_000)
     return connection
 
 
-def disconnect_often(server, count, begin, at_once=20):
+def disconnect_often(site, count, begin, at_once=20):
     """Begins requests, `at_once` at a time, and leaves each in its middle, in turn by a close and
     by a reset."""
     for _ in range(0, count, at_once):
-        connections = [begin(server) for _ in range(at_once)]
+        connections = [begin(site) for _ in range(at_once)]
         for connection in connections[::2]:
             connection.close()
         for connection in connections[1::2]:
             reset(connection)
 
 
-def settled(server, folder):
+def settled(site):
     """(descriptors, RSS) once nothing of the connections is left."""
+    server = site.server
     wait_until(lambda: server.metric("leat_http_connections") == 1, "no connection is left", 60)
-    wait_until(lambda: not any("upload" in path.name for path in folder.iterdir()),
-               "no upload is left", 60)
+    wait_until(site.is_settled, "no upload is left", 60)
     return server.descriptors(), server.rss_bytes()
 
 
 @pytest.mark.parametrize("begin", [begin_get, begin_put])
 @pytest.mark.parametrize("io", ["uring", "psync"])
-def test_ten_thousand_disconnects_leave_nothing(start, tmp_path, begin, io):
-    make_file(tmp_path / "small", 1000)
-    with open(tmp_path / "big", "wb") as file:
-        file.truncate(64 * MIB)
-    server = start("share", tmp_path, "--writable", "--io", io)
-    disconnect_often(server, WARM_UP, begin)
-    descriptors, rss = settled(server, tmp_path)
-    disconnect_often(server, DISCONNECTS, begin)
-    descriptors_after, rss_after = settled(server, tmp_path)
+@pytest.mark.parametrize("kind", [Share, Serve])
+def test_ten_thousand_disconnects_leave_nothing(start, tmp_path, kind, begin, io):
+    site = kind(start, tmp_path, io)
+    disconnect_often(site, WARM_UP, begin)
+    descriptors, rss = settled(site)
+    disconnect_often(site, DISCONNECTS, begin)
+    descriptors_after, rss_after = settled(site)
     assert descriptors_after <= descriptors + 2
     assert rss_after - rss < GROWTH_MAX
-    assert server.ask("GET /small").status == 200
-    assert server.ask("PUT /small", body=b"x").status == 200
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["big", "small"]
+    assert site.server.ask(f"GET {site.SMALL}").status == 200
+    site.check()
 
 
 def test_connections_that_never_speak_do_not_keep_others_out(start, tmp_path):

@@ -18,15 +18,6 @@ using record::Version;
 constexpr std::uint64_t kTellEvery = 1000;
 constexpr std::size_t kReadBytes = kMiB;
 
-std::string name_of(const record::ObjectKey& object) {
-  std::string key;
-  for (const char c : object.key) {
-    const auto byte = static_cast<unsigned char>(c);
-    key += byte < 0x20 || byte == 0x7F ? fmt::format("\\x{:02x}", byte) : std::string(1, c);
-  }
-  return fmt::format("bucket {} key {}", object.bucket.value(), key);
-}
-
 class Checker {
  public:
   Checker(const volume::RecoveryTools& tools, const volume::Folders& folders,
@@ -218,6 +209,15 @@ class Checker {
 
 }  // namespace
 
+std::string name_of(const record::ObjectKey& object) {
+  std::string key;
+  for (const char c : object.key) {
+    const auto byte = static_cast<unsigned char>(c);
+    key += byte < 0x20 || byte == 0x7F ? fmt::format("\\x{:02x}", byte) : std::string(1, c);
+  }
+  return fmt::format("bucket {} key {}", object.bucket.value(), key);
+}
+
 Result<Report> check(const volume::RecoveryTools& tools, const volume::Folders& folders,
                      const Tell& tell) {
   LEAT_TRY(const auto identity, volume::identify(tools, folders, std::nullopt));
@@ -241,9 +241,10 @@ Result<Rebuilt> rebuild(const volume::RecoveryTools& tools, const volume::Folder
   LEAT_DO(tools.disk.sync_directory(folders.root()));
   volume::VolumeOptions options;
   options.quiet = true;
-  LEAT_TRY(const auto recovered, volume::rebuild(tools, folders, identity, options, loss));
+  LEAT_TRY(auto recovered, volume::rebuild(tools, folders, identity, options, loss));
   rebuilt.changes = recovered.replayed;
   rebuilt.damaged_bytes = recovered.damaged_bytes;
+  rebuilt.lost = std::move(recovered.lost);
   for (const auto& [id, bucket] : recovered.index->buckets())
     rebuilt.objects += recovered.index->counts(id).objects;
   return rebuilt;

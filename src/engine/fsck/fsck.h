@@ -37,6 +37,9 @@ struct Report {
   bool is_clean() const { return findings.empty(); }
 };
 
+// The object for people to read: control characters are written out.
+std::string name_of(const record::ObjectKey& object);
+
 using Tell = std::function<void(const Report&)>;
 
 // Errors: what keeps it from looking at all (conflict, denied, not_implemented, io). Damage is in
@@ -48,7 +51,9 @@ struct Rebuilt {
   std::uint64_t changes = 0;
   std::uint64_t objects = 0;
   std::uint64_t damaged_bytes = 0;  // of segments, passed over
-  std::string old_index{};          // where the index that was there is now; empty if none was
+  // Files of large objects that no record names any more: they were moved to the folder lost/.
+  std::vector<volume::LostFile> lost{};
+  std::string old_index{};  // where the index that was there is now; empty if none was
 };
 
 // Puts the old index aside and makes a new one.

@@ -124,5 +124,35 @@ TEST_F(FsckTest, ADamagedSegmentIsRebuiltOnlyWhenLossIsAccepted) {
   EXPECT_TRUE(world_.open());
 }
 
+TEST_F(FsckTest, GoodFilesWhoseRecordIsLostArePutAsideAndNotRemoved) {
+  // Of the last object that was put, whose record has no data: the record of the put is damaged.
+  ASSERT_TRUE(world_.open());
+  ASSERT_TRUE(world_.put(key("found"), std::string(300'000, 'F')));
+  const auto segments = world_.disk().list("d/segments");
+  const std::string last = "d/segments/" + segments->back();
+  const std::uint64_t end = world_.disk().info(last)->size_bytes;
+  ASSERT_TRUE(world_.put(key("torn"), std::string(300'000, 'T')));
+  ASSERT_EQ(world_.disk().list("d/segments")->size(), segments->size());
+  ASSERT_TRUE(world_.put(key("behind"), "x"));
+  ASSERT_TRUE(world_.close());
+  ASSERT_TRUE(world_.disk().flip_bit(last, end + record::kBatchHeaderBytes + 40, 1));
+  ASSERT_EQ(rebuild(tools(), folders_, volume::Loss::refused).error().code(), Errc::corrupt);
+  const auto rebuilt = rebuild(tools(), folders_, volume::Loss::accepted);
+  ASSERT_TRUE(rebuilt) << rebuilt.error().message();
+  ASSERT_EQ(rebuilt->lost.size(), 3U);
+  std::uint64_t bytes = 0;
+  for (const volume::LostFile& one : rebuilt->lost) {
+    EXPECT_EQ(one.owner, key("torn"));
+    bytes += one.size_bytes;
+  }
+  EXPECT_EQ(bytes, 300'000U);
+  ASSERT_TRUE(world_.open());
+  EXPECT_EQ(world_.run(world_.volume().collect_orphans()).value(), 0U);
+  for (const volume::LostFile& one : rebuilt->lost)
+    EXPECT_TRUE(world_.disk().info(one.path)) << one.path;
+  EXPECT_EQ(world_.get(key("found")).value()->size(), 300'000U);
+  EXPECT_FALSE(world_.get(key("torn")).value());
+}
+
 }  // namespace
 }  // namespace leat::fsck

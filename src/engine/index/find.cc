@@ -320,11 +320,12 @@ Result<std::vector<Due>> Index::find_due(std::int64_t now_ms, std::size_t max) c
   return all;
 }
 
-Result<std::vector<record::FileId>> Index::find_garbage(std::size_t max) const {
+Result<std::vector<record::FileId>> Index::find_garbage(std::size_t max,
+                                                        record::FileId first) const {
   std::vector<record::FileId> files;
   const std::string prefix = garbage_prefix();
   kv::Cursor cursor = kv_.cursor();
-  for (cursor.seek(prefix);
+  for (cursor.seek(garbage_key(first));
        files.size() < max && cursor.is_valid() && cursor.key().starts_with(prefix); cursor.next()) {
     files.emplace_back(number_in(cursor.key()));
   }
@@ -337,6 +338,23 @@ Result<bool> Index::is_known(record::FileId file) const {
   if (owned) return true;
   LEAT_TRY(const auto garbage, kv_.get(garbage_key(file)));
   return garbage.has_value();
+}
+
+Result<bool> Index::is_held(const record::ObjectKey& object, const Version& version) const {
+  if (const auto* files = std::get_if<std::vector<record::FileExtent>>(&version.place)) {
+    // A file that was given up is never anybody's again.
+    for (const record::FileExtent& extent : *files) {
+      LEAT_TRY(const auto owned, kv_.get(file_key(extent.file)));
+      if (!owned) return false;
+    }
+    return true;
+  }
+  LEAT_TRY(const auto current, find(object));
+  if (current && current->id == version.id) return current->place == version.place;
+  LEAT_TRY(const auto bytes, kv_.get(trash_key(object, version.id)));
+  if (!bytes) return false;
+  LEAT_TRY(const Trashed trashed, decode_trashed(*bytes));
+  return trashed.version.place == version.place;
 }
 
 Result<std::string> Index::visit_versions(std::string_view after, std::size_t max,

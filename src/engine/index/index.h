@@ -143,10 +143,15 @@ class Index {
 
   // What in the trash is due at `now_ms`, at most `max`.
   Result<std::vector<Due>> find_due(std::int64_t now_ms, std::size_t max) const;
-  // Files that may be removed, at most `max`.
-  Result<std::vector<record::FileId>> find_garbage(std::size_t max) const;
+  // Files that may be removed, at most `max`, by number, from `first` on.
+  Result<std::vector<record::FileId>> find_garbage(std::size_t max,
+                                                   record::FileId first = {}) const;
   // Somebody's, or on the list of files to remove. A file that is neither is an orphan.
   Result<bool> is_known(record::FileId file) const;
+
+  // Whether the bytes of the version are still needed where it says that they are: then they must
+  // be there. One that was replaced, moved by compaction or removed since it was found is not.
+  Result<bool> is_held(const record::ObjectKey& object, const record::Version& version) const;
 
   // Walks over everything that holds data: current versions, the trash, parts (whose key is the
   // text "upload … part …", without a bucket). `after` is the entry to go on behind; empty for the

@@ -13,18 +13,22 @@ using record::BatchHeader;
 using record::kBatchHeaderBytes;
 using record::kRecordHeaderBytes;
 
+// How much is read at least: by whoever reads on, and by who wants one record.
+constexpr std::uint64_t kAheadBytes = 256 * kKiB;
+constexpr std::uint64_t kRecordBytes = 512;
+
 // Reads through a window, so that small records do not cost a call each.
 class Window {
  public:
-  Window(const io::File& file, std::uint64_t file_bytes) : file_(file), file_bytes_(file_bytes) {}
+  Window(const io::File& file, std::uint64_t file_bytes, std::uint64_t ahead_bytes)
+      : file_(file), file_bytes_(file_bytes), ahead_bytes_(ahead_bytes) {}
 
   // `length` bytes at `offset`; fewer at the end of the file. Valid until the next call.
   Result<Bytes> at(std::uint64_t offset, std::uint64_t length) {
     if (offset >= file_bytes_) return Bytes{};
     length = std::min(length, file_bytes_ - offset);
     if (offset < begin_ || offset + length > begin_ + bytes_.size()) {
-      constexpr std::uint64_t kAheadBytes = 256 * kKiB;
-      bytes_.resize(std::min(std::max(length, kAheadBytes), file_bytes_ - offset));
+      bytes_.resize(std::min(std::max(length, ahead_bytes_), file_bytes_ - offset));
       begin_ = offset;
       LEAT_TRY(const std::size_t got, file_.read_at(offset, bytes_));
       if (got < bytes_.size()) return fail(Errc::io, "a segment became shorter while it was read");
@@ -35,14 +39,16 @@ class Window {
  private:
   const io::File& file_;
   std::uint64_t file_bytes_;
+  std::uint64_t ahead_bytes_;
   std::uint64_t begin_ = 0;
   std::vector<std::byte> bytes_;
 };
 
 class Scanner {
  public:
-  Scanner(const io::File& file, const record::Site& site, std::uint64_t file_bytes)
-      : window_(file, file_bytes), site_(site), file_bytes_(file_bytes) {}
+  Scanner(const io::File& file, const record::Site& site, std::uint64_t file_bytes,
+          std::uint64_t ahead_bytes = kAheadBytes)
+      : window_(file, file_bytes, ahead_bytes), site_(site), file_bytes_(file_bytes) {}
 
   Result<ScanEnd> run(ScanRange range, const Visit& visit) {
     std::uint64_t durable = file_bytes_;
@@ -169,7 +175,8 @@ class Scanner {
 Result<record::Record> read_record(const io::File& file, const record::Site& site,
                                    std::uint64_t offset) {
   LEAT_TRY(const io::FileInfo info, file.info());
-  Scanner scanner(file, site, info.size_bytes);
+  // Whoever reads records one by one takes them in an order of its own.
+  Scanner scanner(file, site, info.size_bytes, kRecordBytes);
   return scanner.record_at(offset);
 }
 

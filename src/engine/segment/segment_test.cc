@@ -49,6 +49,53 @@ class SegmentTest : public testing::Test {
   int seen_ = 0;
 };
 
+// Counts the bytes that are asked for; everything else is not used.
+class CountingFile final : public io::File {
+ public:
+  explicit CountingFile(const io::File& file) : file_(file) {}
+
+  std::uint64_t asked_bytes() const { return asked_bytes_; }
+  Result<std::size_t> read_at(std::uint64_t offset, MutableBytes target) const override {
+    asked_bytes_ += target.size();
+    return file_.read_at(offset, target);
+  }
+  Result<std::size_t> try_read_at(std::uint64_t offset, MutableBytes target) const override {
+    return read_at(offset, target);
+  }
+  Result<std::size_t> write_at(std::uint64_t, Bytes) override { return fail(Errc::denied); }
+  Status sync_data() override { return fail(Errc::denied); }
+  Status truncate(std::uint64_t) override { return fail(Errc::denied); }
+  Result<io::FileInfo> info() const override { return file_.info(); }
+  Status lock() override { return fail(Errc::denied); }
+  bool is_cached(std::uint64_t, std::uint64_t) const override { return false; }
+  Result<std::unique_ptr<io::Mapping>> map_locked(std::uint64_t) const override {
+    return fail(Errc::denied);
+  }
+  int descriptor() const override { return -1; }
+
+ private:
+  const io::File& file_;
+  mutable std::uint64_t asked_bytes_ = 0;
+};
+
+TEST_F(SegmentTest, OneRecordCostsLittleMoreThanItself) {
+  append(4000, kSegmentHeaderBytes);
+  ASSERT_GT(end_, 500'000U);
+  std::vector<std::uint64_t> offsets;
+  const Visit visit = [&offsets](const record::Record& record) -> Status {
+    offsets.push_back(record.offset);
+    return {};
+  };
+  ASSERT_TRUE(scan(*file_, folder_.site(id_), {}, visit));
+  const CountingFile counting(*file_);
+  for (std::size_t i = 0; i < 100; ++i) {
+    const auto record = read_record(counting, folder_.site(id_), offsets[i * 29]);
+    ASSERT_TRUE(record);
+    EXPECT_EQ(record->header.sequence, record::Sequence(i * 29 + 1));
+  }
+  EXPECT_LE(counting.asked_bytes(), 100U * 1024);
+}
+
 TEST_F(SegmentTest, AllBatchesAreVisitedInOrder) {
   append(3, kSegmentHeaderBytes);
   append(2, end_);

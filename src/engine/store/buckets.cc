@@ -148,20 +148,31 @@ rt::Task<void> ShardStore::remove_bucket_at_desk(std::string name) {
   LEAT_CO_TRY(const auto held, co_await store_.desk_latch().acquire(std::string(Store::kLatch)));
   LEAT_CO_DO(co_await undo_half_changed());
   LEAT_CO_TRY(const record::Bucket bucket, find_bucket(name));
-  for (std::size_t i = 0; i < doors_.size(); ++i) {
+  // A disk that lets go of it takes no more objects for it: so all are asked first.
+  for (const DoorPtr& door : doors_) {
     auto asked = at_home<void>(
-        doors_[i], [&bucket](volume::Volume& volume) { return volume.remove_bucket(bucket.id); });
-    const Status removed = co_await std::move(asked);
-    if (removed) continue;
-    // Not empty there: the disks that let go of it take it back.
-    for (std::size_t k = 0; k < i; ++k) {
-      auto undone = at_home<void>(
-          doors_[k], [&bucket](volume::Volume& volume) { return volume.put_bucket(bucket); });
-      LEAT_CO_DO(co_await std::move(undone));
-    }
-    co_return fail(removed.error());
+        door, [&bucket](volume::Volume& volume) { return volume.check_removable(bucket.id); });
+    LEAT_CO_DO(co_await std::move(asked));
   }
-  BucketTablePtr table = with(*buckets_, bucket.id, nullptr);
+  half_changed_ = bucket;
+  const Status removed = co_await erase_bucket(bucket.id);
+  if (removed) {
+    half_changed_.reset();
+    co_return Status{};
+  }
+  // Something has come in meanwhile, or a disk failed. If this fails too, the next change tries
+  // again.
+  static_cast<void>(co_await undo_half_changed());
+  co_return fail(removed.error());
+}
+
+rt::Task<void> ShardStore::erase_bucket(record::BucketId id) {
+  for (const DoorPtr& door : doors_) {
+    auto asked =
+        at_home<void>(door, [id](volume::Volume& volume) { return volume.remove_bucket(id); });
+    LEAT_CO_DO(co_await std::move(asked));
+  }
+  BucketTablePtr table = with(*buckets_, id, nullptr);
   co_return co_await store_.publish(std::move(table));
 }
 

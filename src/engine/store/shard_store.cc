@@ -98,7 +98,12 @@ rt::Task<Found> ShardStore::find(record::ObjectKey object) {
     LEAT_CO_TRY(const auto inside, door->enter());
     std::optional<record::Version> version = door->reader().recall(object);
     if (!version) {
-      LEAT_CO_TRY(version, co_await door->reader().find(object));
+      auto looked = co_await door->reader().find(object);
+      if (!looked) {
+        door->note_unread(object, {}, looked.error());
+        co_return fail(looked.error());
+      }
+      version = std::move(*looked);
     }
     if (version) {
       co_return Found{
@@ -110,10 +115,13 @@ rt::Task<Found> ShardStore::find(record::ObjectKey object) {
 
 namespace {
 
-// The error of reading what was found, which its disk is told of.
-std::unexpected<Error> unread(Door& door, const Found& found, const Error& error) {
-  door.note_unread(found.object, found.version.id, error);
-  return fail(error);
+// The error of reading what was found, which its disk is told of. Ensures: an error.
+// Requires: the caller is inside the door. Lifetime: the arguments outlive the task.
+template <class T>
+rt::Task<T> unread(Door& door, const Found& found, const Error& error) {
+  const Status why = co_await door.reader().explain(found.object, found.version, error);
+  door.note_unread(found.object, found.version.id, why.error());
+  co_return fail(why.error());
 }
 
 // What stands in a snapshot or a recipe was written by somebody: it may lead anywhere.
@@ -136,11 +144,11 @@ rt::Task<Body> ShardStore::read(const Found& found, volume::ByteRange range) {
     if (!content && content.error().code() == Errc::would_block) {
       content = co_await reader.read_small(found.version, range);
     }
-    if (!content) co_return unread(*door, found, content.error());
+    if (!content) co_return co_await unread<Body>(*door, found, content.error());
     co_return Body(std::move(*content));
   }
   auto source = co_await reader.open_files(found.version, range);
-  if (!source) co_return unread(*door, found, source.error());
+  if (!source) co_return co_await unread<Body>(*door, found, source.error());
   ObjectStream::Name name{.object = found.object, .version = found.version.id};
   auto stream =
       std::make_unique<ObjectStream>(door, std::move(inside), std::move(name), std::move(*source));
@@ -155,7 +163,8 @@ rt::Task<std::vector<volume::ObjectFilePtr>> ShardStore::open_apart(const Found&
   LEAT_CO_TRY(const DoorPtr door, open_door_to(found.disk));
   LEAT_CO_TRY(const auto inside, door->enter());
   auto files = co_await door->reader().open_apart(found.version);
-  if (!files) co_return unread(*door, found, files.error());
+  if (!files)
+    co_return co_await unread<std::vector<volume::ObjectFilePtr>>(*door, found, files.error());
   co_return files;
 }
 
@@ -206,12 +215,12 @@ rt::Task<void> ShardStore::scan_shard(const Found& found, shard::ShardScanner& s
   LEAT_CO_TRY(const auto inside, door->enter());
   if (!volume::is_small(found.version)) {
     const Status scanned = co_await scan_files(door->reader(), found.version, scanner);
-    if (!scanned) co_return unread(*door, found, scanned.error());
+    if (!scanned) co_return co_await unread<void>(*door, found, scanned.error());
     co_return Status{};
   }
   const volume::ByteRange all{.offset = 0, .length = found.version.size_bytes};
   const auto content = co_await door->reader().read_small(found.version, all);
-  if (!content) co_return unread(*door, found, content.error());
+  if (!content) co_return co_await unread<void>(*door, found, content.error());
   scanner.feed(content->bytes);
   co_return Status{};
 }
@@ -360,7 +369,7 @@ rt::Task<record::Version> ShardStore::set_attributes(const Found& found,
   if (volume::is_small(found.version)) {
     const volume::ByteRange all{.offset = 0, .length = found.version.size_bytes};
     auto read = co_await door->reader().read_small(found.version, all);
-    if (!read) co_return unread(*door, found, read.error());
+    if (!read) co_return co_await unread<record::Version>(*door, found, read.error());
     content = std::move(*read);
     fresh.data = record::sum_blocks({content.bytes});
   }

@@ -312,6 +312,7 @@ class ShardStore {
   rt::Task<void> change_bucket_at_desk(record::BucketId id, const BucketChange& change);
   rt::Task<void> remove_bucket_at_desk(std::string name);
   rt::Task<void> write_bucket(const record::Bucket& bucket);
+  rt::Task<void> erase_bucket(record::BucketId id);
   rt::Task<void> undo_half_made();
   rt::Task<void> undo_half_changed();
 

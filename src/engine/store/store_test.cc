@@ -57,6 +57,56 @@ TEST_F(StoreTest, NothingOutsideOfAnObjectIsRead) {
   }
 }
 
+TEST_F(OneDiskTest, WhatIsLostIsDamageAndNotAnObjectThatIsNotThere) {
+  ASSERT_TRUE(rig_.put(key("small"), "hello"));
+  ASSERT_TRUE(rig_.put(key("large"), pattern(300'000, 1)));
+  const auto small = rig_.find(key("small"));
+  const auto large = rig_.find(key("large"));
+  for (int i = 0; i < 4; ++i)
+    ASSERT_TRUE(rig_.put(key("filler"), pattern(70'000, 2)));
+  const volume::Folders& folders = rig_.volume(0).folders();
+  const auto& file = std::get<std::vector<record::FileExtent>>(large->version.place).front();
+  ASSERT_TRUE(rig_.disk(0).remove(folders.file(file.file)));
+  ASSERT_TRUE(rig_.disk(0).remove(folders.segments() + "/0000000000000001.seg"));
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(error_of(rig_.read(*small, {0, 5})), Errc::corrupt);
+    EXPECT_EQ(error_of(rig_.read(*large, {0, 1})), Errc::corrupt);
+    EXPECT_EQ(error_of(rig_.run(rig_.store().open_apart(*large))), Errc::corrupt);
+  }
+  EXPECT_EQ(rig_.volume(0).quarantine().objects(), (std::vector{key("large"), key("small")}));
+  EXPECT_EQ(rig_.volume(0).read_failures().damaged, 6U);
+
+  // What was replaced since it was found is looked up again.
+  ASSERT_TRUE(rig_.put(key("large"), "new"));
+  ASSERT_TRUE(rig_.put(key("small"), "new"));
+  EXPECT_EQ(error_of(rig_.read(*small, {0, 5})), Errc::not_found);
+  EXPECT_EQ(error_of(rig_.read(*large, {0, 1})), Errc::not_found);
+  EXPECT_EQ(rig_.get(key("small")), "new");
+}
+
+TEST_F(OneDiskTest, AFileThatMayNotBeOpenedIsTheDisksTrouble) {
+  ASSERT_TRUE(rig_.put(key("large"), pattern(300'000, 1)));
+  const auto large = rig_.find(key("large"));
+  rig_.disk(0).faults().add(
+      {.call = sim::DiskCall::open, .posix_errno = EACCES, .nth = 1, .path_part = "files"});
+  EXPECT_EQ(error_of(rig_.read(*large, {0, 1})), Errc::io);
+  EXPECT_EQ(rig_.volume(0).read_failures().io_errors, 1U);
+  EXPECT_TRUE(rig_.read(*large, {0, 1}));
+}
+
+TEST_F(OneDiskTest, AnIndexThatCannotBeReadIsToldToItsDisk) {
+  // Long names, so that the index has blocks which its opening does not read.
+  const auto name = [](int i) { return std::to_string(100 + i) + std::string(900, 'n'); };
+  for (int i = 0; i < 40; ++i)
+    ASSERT_TRUE(rig_.put(key(name(i)), "hello"));
+  ASSERT_TRUE(rig_.close());  // flushes the index
+  ASSERT_TRUE(rig_.open());
+  rig_.disk(0).faults().add(
+      {.call = sim::DiskCall::read, .nth = 1, .and_after = true, .path_part = "index"});
+  EXPECT_EQ(error_of(rig_.find(key(name(20)))), Errc::io);
+  EXPECT_EQ(rig_.volume(0).read_failures().io_errors, 1U);
+}
+
 TEST_F(StoreTest, PropertiesThatAreSetAtTheSameTimeAllStay) {
   const auto property = [this](std::string_view name) {
     const auto properties = rig_.store().find_bucket("b")->properties;
@@ -174,6 +224,46 @@ TEST_F(StoreTest, AnUndoThatFailsIsDoneBeforeTheNextChange) {
 }
 
 // Objects.
+
+TEST_F(StoreTest, ABucketThatIsNotEmptySomewhereIsTouchedNowhere) {
+  int i = 0;
+  std::string name;
+  do {
+    name = "k" + std::to_string(i++);
+    ASSERT_TRUE(rig_.put(key(name), "x"));
+    if (rig_.number_of(rig_.find(key(name))->disk) == 2) break;
+    ASSERT_TRUE(rig_.run(rig_.store().remove(key(name), {})));
+  } while (i < 1000);
+  std::optional<Errc> refusal;
+  world_.spawn(rig_.store().remove_bucket("b"),
+               [&](const Status& removed) { refusal = error_of(removed); });
+  bool is_everywhere = true;
+  ASSERT_TRUE(world_.run_until([&] {
+    for (std::size_t disk = 0; disk < rig_.disk_count(); ++disk)
+      is_everywhere &= rig_.volume(disk).index().buckets().contains(bucket_);
+    return refusal.has_value();
+  }));
+  EXPECT_EQ(*refusal, Errc::conflict);
+  EXPECT_TRUE(is_everywhere);
+}
+
+TEST_F(StoreTest, ARemovalOfABucketWhoseUndoFailsIsUndoneBeforeTheNextChange) {
+  // The second disk refuses the removal, the first one its undoing.
+  rig_.disk(1).faults().add(
+      {.call = sim::DiskCall::write, .posix_errno = ENOSPC, .nth = 1, .path_part = "segments"});
+  rig_.disk(0).faults().add({.call = sim::DiskCall::write,
+                             .posix_errno = ENOSPC,
+                             .nth = 2,
+                             .and_after = true,
+                             .path_part = "segments"});
+  EXPECT_EQ(error_of(rig_.run(rig_.store().remove_bucket("b"))), Errc::no_space);
+  EXPECT_FALSE(rig_.volume(0).index().buckets().contains(bucket_));
+  rig_.disk(0).faults().clear();
+  ASSERT_TRUE(rig_.run(rig_.store().create_bucket("c", {})));
+  EXPECT_TRUE(rig_.volume(0).index().buckets().contains(bucket_));
+  for (int i = 0; i < 30; ++i)
+    EXPECT_TRUE(rig_.put(key("k" + std::to_string(i)), "x")) << i;
+}
 
 TEST_F(StoreTest, ObjectsOfAllSizesAreReadBackAfterAPowerCut) {
   const std::vector<std::size_t> sizes = {0,      1,      65'535, 65'536,  65'537,

@@ -108,7 +108,12 @@ rt::Task<void> ShardStore::index_parts(Door& door, volume::Completion& completio
   }
   whole.place = std::move(files);
   shard::ShardScanner scanner;
-  LEAT_CO_DO(co_await scan_files(door.reader(), whole, scanner));
+  const Status scanned = co_await scan_files(door.reader(), whole, scanner);
+  if (!scanned) {
+    const Status why = co_await door.reader().explain(completion.object, whole, scanned.error());
+    door.note_unread(completion.object, {}, why.error());
+    co_return fail(why.error());
+  }
   const shard::Summary seen = scanner.finish();
   note_shard(completion.attributes, seen);
   if (!seen.is_shard) co_return Status{};

@@ -92,8 +92,10 @@ rt::Task<void> Caretaker::tidy() {
   // A full disk gives up the undo window before it refuses new data.
   const std::int64_t until =
       volume_.space().is_full ? std::numeric_limits<std::int64_t>::max() : now_ms(tools_.clock);
-  LEAT_CO_TRY(const std::size_t purged, co_await volume_.reclaim(until));
-  purged_.add(purged);
+  const auto purged = co_await volume_.reclaim(until);
+  // Compaction gives space back all the same.
+  if (!purged) report("the trash could not be emptied", purged.error());
+  purged_.add(purged.value_or(0));
   while (!gate_.is_closing()) {
     auto compacting = volume_.compact([this] { return gate_.is_closing(); });
     LEAT_CO_TRY(const bool compacted, co_await std::move(compacting));
@@ -143,6 +145,8 @@ rt::Task<ScrubProgress> Caretaker::scrub() {
   };
   progress_ = ScrubProgress{.is_running = true};
   volume_.quarantine().begin_round();
+  // What was open since the last one would be read even if nobody could open it any more.
+  reader_.let_go();
   const index::Index& index = volume_.index();
   std::string after;
   do {
@@ -174,7 +178,11 @@ rt::Task<ScrubProgress> Caretaker::scrub() {
 
 rt::Task<void> Caretaker::scrub_step(const record::ObjectKey& object,
                                      const record::Version& version) {
-  const Status verified = co_await verify(version);
+  Status verified = co_await verify(version);
+  if (!verified) {
+    const Error error = verified.error().clone();
+    verified = co_await reader_.explain(object, version, error);
+  }
   ++progress_.objects;
   progress_.bytes += version.size_bytes;
   scrubbed_bytes_.add(version.size_bytes);

@@ -83,6 +83,38 @@ TEST_F(CaretakerTest, AScrubReadsEverythingAndNamesWhatIsDamaged) {
   EXPECT_EQ(world_.volume().quarantine().size(), 0U);
 }
 
+TEST_F(CaretakerTest, AScrubNamesWhatIsLost) {
+  ASSERT_TRUE(world_.put(key("small"), "hello"));
+  for (int i = 0; i < 4; ++i)
+    ASSERT_TRUE(world_.put(key("filler"), std::string(70'000, 'f')));
+  const auto large = world_.put(key("large"), kLarge);
+  ASSERT_TRUE(large);
+  const auto upload = record::UploadId(7);
+  ASSERT_TRUE(world_.run(
+      world_.volume().begin_upload({.id = upload, .object = key("parts"), .begun_ms = 1})));
+  record::Part part{.upload = upload, .number = 1};
+  part.content.size_bytes = 1000;
+  part.content.place = *world_.write_files(key("parts"), std::string(1000, 'p'));
+  ASSERT_TRUE(world_.run(world_.volume().put_part(key("parts"), part)));
+  const auto care = caretaker({.scrub_rate_bytes = 0});
+  auto done = world_.run(care->scrub());
+  ASSERT_TRUE(done);
+  EXPECT_EQ(done->damaged, 0U);
+
+  ASSERT_TRUE(world_.disk().remove("d/segments/0000000000000001.seg"));
+  const auto& extents = std::get<std::vector<record::FileExtent>>(large->place);
+  ASSERT_TRUE(world_.disk().remove(world_.volume().folders().file(extents.back().file)));
+  const auto& parts = std::get<std::vector<record::FileExtent>>(part.content.place);
+  ASSERT_TRUE(world_.disk().remove(world_.volume().folders().file(parts.front().file)));
+  done = world_.run(care->scrub());
+  ASSERT_TRUE(done);
+  EXPECT_EQ(done->damaged, 3U);
+  const auto named = world_.volume().quarantine().objects();
+  ASSERT_EQ(named.size(), 3U);
+  EXPECT_EQ(named[1], key("large"));
+  EXPECT_EQ(named[2], key("small"));
+}
+
 TEST_F(CaretakerTest, WhatReadsMeetStaysInQuarantineUntilAScrubHasLooked) {
   ASSERT_TRUE(world_.put(key("well"), "hello"));
   const Error damage(Errc::corrupt, "block 0");
@@ -165,6 +197,21 @@ TEST_F(CaretakerTest, TheMetricsSayHowTheDiskIs) {
   EXPECT_TRUE(has("leat_disk_objects{disk=\"d\"} 0"));
 }
 
+TEST_F(CaretakerTest, AWriteThatTheDiskFailsIsCountedAndNamesItsObject) {
+  const auto care = caretaker({.scrub_rate_bytes = 0});
+  care->start();
+  world_.disk().faults().add({.call = sim::DiskCall::write, .nth = 1, .path_part = "incoming"});
+  EXPECT_EQ(world_.put(key("a key"), kLarge).error().code(), Errc::io);
+  world_.world().run_for(seconds(2));
+  const std::string line = "leat_disk_write_errors_total{disk=\"d\"} ";
+  EXPECT_TRUE(metrics_.expose().contains(line + "1\n"));
+  world_.disk().faults().add({.call = sim::DiskCall::sync, .nth = 1, .path_part = "segments"});
+  EXPECT_FALSE(world_.put(key("b"), "small"));
+  world_.world().run_for(seconds(2));
+  EXPECT_TRUE(metrics_.expose().contains(line + "2\n"));
+  ASSERT_TRUE(world_.run(care->stop()));
+}
+
 TEST_F(CaretakerTest, AScrubKeepsToItsRate) {
   for (int i = 0; i < 4; ++i)
     ASSERT_TRUE(world_.put(key("k" + std::to_string(i)), kLarge));
@@ -185,6 +232,68 @@ TEST_F(CaretakerTest, StoppingDoesNotWaitForAScrub) {
   const Instant began = now();
   ASSERT_TRUE(world_.run(care->stop()));
   EXPECT_LE(now() - began, seconds(5)) << "a minute of scrubbing is left";
+}
+
+TEST_F(CaretakerTest, AFileThatCannotBeRemovedKeepsNothingElse) {
+  const auto stuck = world_.put(key("stuck"), kLarge);
+  ASSERT_TRUE(stuck);
+  const auto& extents = std::get<std::vector<record::FileExtent>>(stuck->place);
+  const std::string path = world_.volume().folders().file(extents.front().file);
+  for (int i = 0; i < 12; ++i)
+    ASSERT_TRUE(world_.put(key("k" + std::to_string(i)), std::string(50'000, 'x')));
+  ASSERT_TRUE(world_.put(key("other"), kLarge));
+  for (const char* name : {"stuck", "other", "k0", "k1", "k2", "k4", "k5", "k6", "k7", "k8"})
+    ASSERT_TRUE(world_.run(world_.volume().remove(key(name), {})));
+  const auto files = [this] {
+    std::size_t count = 0;
+    const auto shelves = world_.disk().list("d/files");
+    for (const std::string& shelf : *shelves)
+      count += world_.disk().list("d/files/" + shelf)->size();
+    return count;
+  };
+  world_.disk().faults().add({.call = sim::DiskCall::remove,
+                              .posix_errno = EPERM,
+                              .nth = 1,
+                              .and_after = true,
+                              .path_part = path});
+  const auto care = caretaker({.period = seconds(10), .scrub_rate_bytes = 0});
+  care->start();
+  world_.world().run_for(seconds(25));
+  EXPECT_EQ(files(), 1U);
+  EXPECT_TRUE(world_.disk().info(path));
+  EXPECT_FALSE(metrics_.expose().contains("leat_disk_compacted_segments_total{disk=\"d\"} 0"));
+  world_.disk().faults().clear();
+  world_.world().run_for(seconds(10));
+  EXPECT_EQ(files(), 0U);
+  ASSERT_TRUE(world_.run(care->stop()));
+}
+
+TEST_F(CaretakerTest, ADiskThatBecameReadOnlyHasFailedAndRefusesNobodysRights) {
+  for (const auto& [call, part] :
+       {std::pair(sim::DiskCall::open, "incoming"), std::pair(sim::DiskCall::write, "incoming"),
+        std::pair(sim::DiskCall::rename, "incoming")}) {
+    ASSERT_TRUE(world_.crash({.mode = sim::CrashMode::keep_all}));
+    const auto care = caretaker({.scrub_rate_bytes = 0});
+    world_.disk().faults().add(
+        {.call = call, .posix_errno = EROFS, .nth = 1, .and_after = true, .path_part = part});
+    care->start();
+    EXPECT_EQ(world_.put(key("a"), kLarge).error().code(), Errc::unavailable) << part;
+    EXPECT_TRUE(world_.volume().failure());
+    EXPECT_FALSE(world_.volume().takes_data());
+    world_.world().run_for(seconds(2));
+    EXPECT_TRUE(metrics_.expose().contains("leat_disk_state{disk=\"d\",state=\"failed\"} 1"));
+    ASSERT_TRUE(world_.run(care->stop()));
+    world_.disk().faults().clear();
+  }
+}
+
+TEST_F(CaretakerTest, OrphansAreCollectedAroundOneThatStays) {
+  ASSERT_TRUE(world_.write_files(key("a"), kLarge));
+  ASSERT_TRUE(world_.crash({.mode = sim::CrashMode::drop_unsynced}));
+  world_.disk().faults().add(
+      {.call = sim::DiskCall::remove, .posix_errno = EPERM, .nth = 1, .path_part = "files"});
+  EXPECT_EQ(world_.run(world_.volume().collect_orphans()).value(), 2U);
+  EXPECT_EQ(world_.run(world_.volume().collect_orphans()).value(), 1U);
 }
 
 // Compaction within a bandwidth.

@@ -20,6 +20,12 @@ constexpr int kSyncTries = 500;
 // Well before that the index is flushed here, and if that does not keep up every batch is synced.
 constexpr std::uint64_t kIndexFlushBytes = 32 * kMiB;
 constexpr std::uint64_t kIndexSyncBytes = 64 * kMiB;
+// With so much learnt and no room to flush it, changes are refused.
+constexpr std::uint64_t kIndexFullBytes = 96 * kMiB;
+// What a flush takes beside what was learnt: names of files, and the merges that follow it, which
+// may take this share of what is kept free.
+constexpr std::uint64_t kFlushSpareBytes = kMiB;
+constexpr std::uint64_t kMergeShare = 4;
 // What a change takes there beside its bytes, at most: nodes and the keys of its entries.
 constexpr std::uint64_t kIndexEntryBytes = 512;
 
@@ -117,6 +123,9 @@ rt::Task<void> Committer::write_group(Group& group) {
   LEAT_CO_DO(check_alive());
   if (has_tail_) {
     LEAT_CO_DO(co_await cut_file());
+  }
+  if (lacks_room_ && tools_.kv.memory_bytes() >= kIndexFullBytes) {
+    LEAT_CO_DO(co_await checkpoint());
   }
   if (offset_ >= options_.segment_max_bytes) {
     LEAT_CO_DO(co_await roll_over());
@@ -356,7 +365,21 @@ rt::Task<void> Committer::flush_index() {
   co_return fail(done.error());
 }
 
+rt::Task<void> Committer::check_room_to_flush() {
+  auto asked = tools_.pool.run<io::DiskSpace>(tools_.space);
+  const auto space = co_await std::move(asked);
+  const std::uint64_t merges =
+      std::min(tools_.kv.file_bytes(), options_.reserve_bytes / kMergeShare);
+  const std::uint64_t needed = tools_.kv.memory_bytes() + merges + kFlushSpareBytes;
+  // Who does not know tries.
+  lacks_room_ = space && space->available_bytes < needed;
+  if (!lacks_room_) co_return Status{};
+  co_return fail(Errc::no_space, fmt::format("the index needs {} bytes, the disk has {}", needed,
+                                             space->available_bytes));
+}
+
 rt::Task<void> Committer::flush_segments_and_index() {
+  LEAT_CO_DO(co_await check_room_to_flush());
   LEAT_CO_DO(co_await sync());
   kv::Kv& kv = tools_.kv;
   auto flushed = tools_.pool.run<void>([&kv] { return kv.flush(); });

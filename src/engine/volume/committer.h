@@ -8,7 +8,10 @@
 //  1. A batch is written only after the one before it, and a segment is closed only when all of it
 //     is on the disk.
 //  2. The index is flushed only when the segments it reflects are on the disk.
-//  3. After a failed sync nothing is written any more (docs/adr/0007-durable-by-default.md).
+//  3. The index is flushed only when there is room for it: a flush that failed cannot be tried
+//  again
+//     (kv/failure.h), and a full disk is to go on after deletes.
+//  4. After a failed sync nothing is written any more (docs/adr/0007-durable-by-default.md).
 //
 // Shard: the home of its disk. Lifetime: what Tools refers to outlives it.
 #pragma once
@@ -52,6 +55,8 @@ struct CommitterTools {
   segment::SegmentFolder& segments;
   index::Index& index;
   kv::Kv& kv;
+  // What room the disk has. Blocks.
+  std::function<Result<io::DiskSpace>()> space;
   // Called once, when nothing is written any more.
   std::function<void(const Error&)> on_failure;
 };
@@ -125,6 +130,8 @@ class Committer {
   rt::Task<void> checkpoint_in_background(rt::Gate::Pass pass);
   rt::Task<void> flush_index();
   rt::Task<void> flush_segments_and_index();
+  // Errors: no_space.
+  rt::Task<void> check_room_to_flush();
   // Appends to the segment, and syncs it in one go if asked to. Requires: nobody syncs then.
   rt::Task<void> write_batch(Bytes bytes, bool and_sync);
   void end_sync();
@@ -144,6 +151,7 @@ class Committer {
   record::SegmentId checkpoint_segment_;
   SinceCheckpoint since_checkpoint_;
   bool checkpointing_ = false;
+  bool lacks_room_ = false;  // the last flush of the index was not tried for want of it
   std::vector<rt::Resume<void>> awaiting_checkpoint_;
   bool running_ = false;
   Instant sync_due_ = Instant::max();  // when a sync is to come by itself

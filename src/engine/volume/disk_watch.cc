@@ -45,8 +45,10 @@ DiskWatch::DiskWatch(const Volume& volume, metrics::Registry& metrics)
                                      "Reads, by requests and scrubs, that met damage.",
                                      labels_of(volume))),
       io_errors_(metrics.counter("leat_disk_read_errors_total",
-                                 "Reads that the disk answered with an error.",
-                                 labels_of(volume))) {}
+                                 "Reads that the disk answered with an error.", labels_of(volume))),
+      write_errors_(metrics.counter("leat_disk_write_errors_total",
+                                    "Writes and syncs that the disk answered with an error.",
+                                    labels_of(volume))) {}
 
 void DiskWatch::set_state(bool is_ok, bool is_full, bool is_failed) {
   ok_.set(is_ok ? 1 : 0);
@@ -68,6 +70,8 @@ void DiskWatch::look() {
   damaged_reads_.add(failures.damaged - counted_.damaged);
   io_errors_.add(failures.io_errors - counted_.io_errors);
   counted_ = failures;
+  write_errors_.add(volume_.write_errors() - counted_writes_);
+  counted_writes_ = volume_.write_errors();
 }
 
 void DiskWatch::leave() {

@@ -24,6 +24,7 @@ class DiskWatch {
 
   const Volume& volume_;
   ReadFailures counted_;  // of the volume's, what the counters have
+  std::uint64_t counted_writes_ = 0;
   metrics::Gauge& ok_;
   metrics::Gauge& full_;
   metrics::Gauge& failed_;
@@ -34,6 +35,7 @@ class DiskWatch {
   metrics::Gauge& quarantined_;
   metrics::Counter& damaged_reads_;
   metrics::Counter& io_errors_;
+  metrics::Counter& write_errors_;
 };
 
 }  // namespace leat::volume

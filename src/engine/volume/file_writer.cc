@@ -37,13 +37,34 @@ Status sync_all(io::Disk& disk, const Places& places) {
   return {};
 }
 
-// A failed sync is the end of the disk, whoever asked for it. Gives that as the error. One that was
-// not tried is no failure: the bytes are where they were, and no change names them yet.
-rt::Task<void> fail_disk(Volume& volume, rt::Shard& here, const Error& error) {
-  if (error.code() == Errc::busy) co_return fail(error);
-  auto told =
-      rt::ask<void>(here, volume.home(), [&volume, &error] { return volume.fail_disk(error); });
+// The disk is told that it has failed. Gives that as the error.
+rt::Task<void> fail_disk(Volume& volume, rt::Shard& here, const Error& error,
+                         std::string_view what) {
+  auto told = rt::ask<void>(here, volume.home(),
+                            [&volume, &error, what] { return volume.fail_disk(error, what); });
   co_return co_await std::move(told);
+}
+
+// A failed sync is the end of the disk, whoever asked for it. One that was not tried is no failure:
+// the bytes are where they were, and no change names them yet. Ensures: an error.
+rt::Task<void> end_by_sync(Volume& volume, rt::Shard& here, const Error& error) {
+  if (error.code() == Errc::busy) co_return fail(error);
+  co_return co_await fail_disk(volume, here, error, "a sync has failed");
+}
+
+// Something else did not come to its end. A disk that does not let its own files be written, as
+// after the kernel has made it read-only, takes no more data; the client has done nothing that
+// would be forbidden. A failing write is noted. Ensures: an error.
+rt::Task<void> give_up_write(Volume& volume, rt::Shard& here, const record::ObjectKey& object,
+                             const Error& error) {
+  if (error.code() == Errc::io) {
+    auto noted = rt::ask<void>(here, volume.home(), [&volume, &object, &error] {
+      return volume.note_unwritten(object, error);
+    });
+    LEAT_CO_DO(co_await std::move(noted));
+  }
+  if (error.code() != Errc::denied) co_return fail(error);
+  co_return co_await fail_disk(volume, here, error, "a file cannot be written");
 }
 
 }  // namespace
@@ -85,7 +106,12 @@ rt::Task<FileWriter::PiecePtr> FileWriter::open_piece() {
   std::string path = volume_.folders().incoming_file(piece->id);
   auto opened = kit_.pool.run<std::unique_ptr<io::File>>(
       [&disk, p = std::move(path)] { return disk.open(p, io::OpenMode::create_new); });
-  LEAT_CO_TRY(piece->file, co_await std::move(opened));
+  auto file = co_await std::move(opened);
+  if (!file) {
+    const Status why = co_await give_up_write(volume_, kit_.shard, owner_, file.error());
+    co_return fail(why.error());
+  }
+  piece->file = std::move(*file);
   piece->writer =
       std::make_unique<io::WriteBehind>(kit_.shard, kit_.file_io, kit_.buffers, piece->file);
   co_return piece;
@@ -100,7 +126,12 @@ rt::Task<MutableBytes> FileWriter::next_buffer() {
     LEAT_CO_TRY(current_, co_await open_piece());
     pieces_.push_back(current_);
   }
-  LEAT_CO_TRY(buffer_, co_await current_->writer->next_buffer());
+  const auto buffer = co_await current_->writer->next_buffer();
+  if (!buffer) {
+    const Status why = co_await give_up_write(volume_, kit_.shard, owner_, buffer.error());
+    co_return fail(why.error());
+  }
+  buffer_ = *buffer;
   const std::uint64_t room = volume_.options().file_max_bytes - current_->size_bytes;
   buffer_ = buffer_.first(std::min<std::uint64_t>(buffer_.size(), room));
   co_return buffer_;
@@ -137,7 +168,7 @@ void FileWriter::seal_current() {
 }
 
 rt::Task<void> FileWriter::seal(PiecePtr piece, ShardKit kit, Volume& volume, Keep /*keep*/) {
-  LEAT_CO_DO(co_await piece->writer->finish());
+  Status written = co_await piece->writer->finish();
   piece->writer.reset();
   const record::FileTail tail{.disk = volume.identity().disk,
                               .file = piece->id,
@@ -146,18 +177,20 @@ rt::Task<void> FileWriter::seal(PiecePtr piece, ShardKit kit, Volume& volume, Ke
                               .owner = piece->owner};
   const std::string bytes = record::encode(tail);
   const Bytes view = as_bytes(bytes);
-  LEAT_CO_DO(co_await kit.file_io.write_at(*piece->file, piece->size_bytes, view));
+  if (written) written = co_await kit.file_io.write_at(*piece->file, piece->size_bytes, view);
+  if (!written) co_return co_await give_up_write(volume, kit.shard, piece->owner, written.error());
   const Status synced = co_await kit.file_io.sync_data(*piece->file);
-  if (!synced) co_return co_await fail_disk(volume, kit.shard, synced.error());
+  if (!synced) co_return co_await end_by_sync(volume, kit.shard, synced.error());
   io::Disk& disk = volume.disk();
   const Folders& folders = volume.folders();
   const record::FileId id = piece->id;
   auto moved = kit.pool.run<void>([&disk, &folders, id] { return give_place(disk, folders, id); });
-  LEAT_CO_DO(co_await std::move(moved));
+  const Status placed = co_await std::move(moved);
+  if (!placed) co_return co_await give_up_write(volume, kit.shard, piece->owner, placed.error());
   const Places places = places_of(volume, id);
   auto named = kit.pool.run<void>([&disk, &places] { return sync_all(disk, places); });
   const Status durable = co_await std::move(named);
-  if (!durable) co_return co_await fail_disk(volume, kit.shard, durable.error());
+  if (!durable) co_return co_await end_by_sync(volume, kit.shard, durable.error());
   volume.note_durable_shelf(id);
   piece->file.reset();
   co_return Status{};

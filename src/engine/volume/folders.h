@@ -6,6 +6,7 @@
 //   segments/                    small objects, and the history of everything
 //   files/00 … ff/               large objects, by the first byte of their number
 //   incoming/                    files that are being written; emptied at start
+//   lost/                        files whose changes were lost, put aside by a rebuild
 #pragma once
 
 #include <fmt/format.h>
@@ -28,6 +29,7 @@ class Folders {
   std::string segments() const { return root_ + "/segments"; }
   std::string files() const { return root_ + "/files"; }
   std::string incoming() const { return root_ + "/incoming"; }
+  std::string lost() const { return root_ + "/lost"; }
 
   std::string incoming_file(record::FileId file) const {
     return fmt::format("{}/{:016x}", incoming(), file.value());
@@ -37,6 +39,9 @@ class Folders {
   }
   std::string file(record::FileId file) const {
     return fmt::format("{}/{:016x}", file_folder(file), file.value());
+  }
+  std::string lost_file(record::FileId file) const {
+    return fmt::format("{}/{:016x}", lost(), file.value());
   }
 
  private:

@@ -25,21 +25,26 @@ bool is_small(const record::Version& version) {
   return std::holds_alternative<record::SegmentPlace>(version.place);
 }
 
+Result<record::FileTail> read_file_tail(const io::File& file, const record::DiskId& disk_id,
+                                        record::FileId id) {
+  LEAT_TRY(const io::FileInfo info, file.info());
+  std::array<std::byte, record::kFileTailBytes> last{};
+  if (info.size_bytes < last.size()) {
+    return fail(Errc::corrupt, fmt::format("file {:016x} is too short", id.value()));
+  }
+  LEAT_TRY(const std::size_t got, file.read_at(info.size_bytes - last.size(), last));
+  LEAT_TRY(const std::uint64_t behind,
+           record::bytes_behind_data(Bytes(last).first(got), info.size_bytes));
+  std::vector<std::byte> bytes(behind);
+  LEAT_TRY(const std::size_t all, file.read_at(info.size_bytes - behind, bytes));
+  return record::decode_file_tail(disk_id, id, Bytes(bytes).first(all));
+}
+
 Result<ObjectFilePtr> open_object_file(io::Disk& disk, const Folders& folders,
                                        const record::DiskId& disk_id, record::FileExtent extent) {
   LEAT_TRY(std::shared_ptr<const io::File> file,
            disk.open(folders.file(extent.file), io::OpenMode::read));
-  LEAT_TRY(const io::FileInfo info, file->info());
-  std::array<std::byte, record::kFileTailBytes> last{};
-  if (info.size_bytes < last.size()) {
-    return fail(Errc::corrupt, fmt::format("{} is too short", folders.file(extent.file)));
-  }
-  LEAT_TRY(const std::size_t got, file->read_at(info.size_bytes - last.size(), last));
-  LEAT_TRY(const std::uint64_t behind,
-           record::bytes_behind_data(Bytes(last).first(got), info.size_bytes));
-  std::vector<std::byte> bytes(behind);
-  LEAT_TRY(const std::size_t all, file->read_at(info.size_bytes - behind, bytes));
-  LEAT_TRY(auto tail, record::decode_file_tail(disk_id, extent.file, Bytes(bytes).first(all)));
+  LEAT_TRY(auto tail, read_file_tail(*file, disk_id, extent.file));
   if (tail.data_bytes != extent.size_bytes) {
     return fail(Errc::corrupt,
                 fmt::format("{} has another size than its object says", folders.file(extent.file)));
@@ -211,12 +216,28 @@ rt::Task<std::vector<ObjectFilePtr>> VolumeReader::open_apart(const record::Vers
   co_return co_await std::move(opened);
 }
 
+rt::Task<void> VolumeReader::explain(const record::ObjectKey& object,
+                                     const record::Version& version, const Error& error) {
+  if (error.code() != Errc::not_found) co_return fail(said_by_disk(error));
+  const index::Index& index = volume_.index();
+  auto looked =
+      kit_.pool.run<bool>([&index, &object, &version] { return index.is_held(object, version); });
+  const auto is_held = co_await std::move(looked);
+  if (!is_held) co_return fail(is_held.error());
+  if (!*is_held) co_return fail(error);
+  co_return fail(Errc::corrupt, fmt::format("its bytes are lost: {}", error.detail()));
+}
+
 void VolumeReader::let_go_of_removed() {
   if (removals_ == volume_.removals()) return;
   removals_ = volume_.removals();
+  let_go();
+  if (kit_.pins != nullptr) kit_.pins->let_go_of_changed();
+}
+
+void VolumeReader::let_go() {
   segments_.clear();
   files_.clear();
-  if (kit_.pins != nullptr) kit_.pins->let_go_of_changed();
 }
 
 namespace {

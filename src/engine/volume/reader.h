@@ -109,9 +109,17 @@ class VolumeReader {
   // Requires: the object is in files. Errors: not_found (gone meanwhile), corrupt, io, busy.
   rt::Task<std::vector<ObjectFilePtr>> open_apart(const record::Version& version);
 
+  // The error of reading a version that was found. What is not there although the index still names
+  // it is lost: that is corrupt, as other damage is. Files that may not be opened are io. Ensures:
+  // an error. Lifetime: the arguments outlive the task.
+  rt::Task<void> explain(const record::ObjectKey& object, const record::Version& version,
+                         const Error& error);
+
   // Closes what was removed from the disk: it takes space as long as it is open. Reading does it by
   // itself; whoever writes does it for a disk that nobody reads from any more.
   void let_go_of_removed();
+  // Closes everything: what is read next is opened anew, as it is on the disk then.
+  void let_go();
 
   const ShardKit& kit() const { return kit_; }
 
@@ -132,6 +140,10 @@ class VolumeReader {
 
 // True when the version's bytes are in a segment.
 bool is_small(const record::Version& version);
+
+// What stands behind the data of a large object's file. Blocks. Errors: corrupt, io.
+Result<record::FileTail> read_file_tail(const io::File& file, const record::DiskId& disk_id,
+                                        record::FileId id);
 
 // Opens a file of a large object and reads its tail. Blocks. Errors: not_found, corrupt, io.
 Result<ObjectFilePtr> open_object_file(io::Disk& disk, const Folders& folders,

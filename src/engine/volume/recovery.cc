@@ -150,6 +150,20 @@ Result<std::vector<record::SegmentId>> usable_segments(segment::SegmentFolder& f
   return segments;
 }
 
+// From the one that the index reached every segment must be there: they are made one behind the
+// other, and compaction removes only older ones, after a flush of the index.
+Status check_complete(const std::vector<record::SegmentId>& segments, record::SegmentId first,
+                      const Folders& folders) {
+  record::SegmentId expected = first;
+  for (const record::SegmentId id : segments) {
+    if (id != expected) break;
+    expected = record::SegmentId(expected.value() + 1);
+  }
+  if (expected.value() - first.value() == segments.size() && !segments.empty()) return {};
+  return fail(Errc::corrupt,
+              fmt::format("{} has lost the segment {:016x}", folders.root(), expected.value()));
+}
+
 // Whoever wrote the end of the segment may have been killed before it was synced, or after a sync
 // that failed: then the kernel has the bytes and the disk may never get them, for a later sync
 // passes over pages that the failed one marked as written. So they are written again.
@@ -273,17 +287,10 @@ Result<Recovered> recover(const RecoveryTools& tools, const Folders& folders,
   const record::SegmentId first = applied ? applied->segment : record::SegmentId(1);
   LEAT_TRY(const auto segments, usable_segments(*into.segments, first));
   if (applied) into.end = {applied->segment, applied->offset, applied->last};
-  if (segments.empty()) {
-    if (applied) {
-      return fail(Errc::corrupt,
-                  fmt::format("{} has lost the segment {:016x}", folders.root(), first.value()));
-    }
+  if (segments.empty() && !applied) {
     LEAT_DO(start_first_segment(into, tools.clock));
   } else {
-    if (segments.front() != first) {
-      return fail(Errc::corrupt,
-                  fmt::format("{} has lost the segment {:016x}", folders.root(), first.value()));
-    }
+    LEAT_DO(check_complete(segments, first, folders));
     LEAT_DO(replay_segments(into, segments, applied));
     LEAT_DO(go_on_with(into, segments.back()));
   }
@@ -348,6 +355,10 @@ Result<Recovered> rebuild(const RecoveryTools& tools, const Folders& folders,
     LEAT_DO(replay.apply(record));
   }
   LEAT_DO(replay.finish());
+  if (loss == Loss::accepted) {
+    // Before the new index counts: with it the next start removes what nobody names.
+    LEAT_TRY(into.lost, put_orphans_aside(tools.disk, folders, into.identity.disk, *into.index));
+  }
   LEAT_DO(into.kv->flush());
   LEAT_DO(go_on_with(into, segments.back()));
   LEAT_DO(empty_incoming(tools.disk, folders));

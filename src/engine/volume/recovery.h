@@ -17,6 +17,7 @@
 #include "volume/committer.h"
 #include "volume/folders.h"
 #include "volume/options.h"
+#include "volume/orphans.h"
 
 namespace leat::volume {
 
@@ -36,6 +37,7 @@ struct Recovered {
   std::uint64_t replayed = 0;       // changes that the index had not flushed
   std::uint64_t torn_bytes = 0;     // cut off: never acknowledged as durable
   std::uint64_t damaged_bytes = 0;  // passed over by rebuild() when loss is accepted
+  std::vector<LostFile> lost{};     // put aside then
   // Of the active segment: what lies behind was written again and synced.
   std::uint64_t durable_offset = 0;
 };
@@ -57,7 +59,8 @@ Result<Recovered> recover(const RecoveryTools& tools, const Folders& folders,
 
 // Makes the index anew from the segments alone, in the order of the changes. The folder of the
 // index is empty. Gives what recover() gives. Damaged records are an error, unless their loss is
-// accepted: then older versions of their objects may come back, or removed ones.
+// accepted: then older versions of their objects may come back, or removed ones, and files that no
+// change names are put aside, since theirs may be among the lost.
 // Errors: corrupt, io.
 enum class Loss : std::uint8_t { refused, accepted };
 Result<Recovered> rebuild(const RecoveryTools& tools, const Folders& folders,

@@ -26,9 +26,13 @@ Status check(const Precondition& precondition, const std::optional<record::Versi
   return {};
 }
 
+struct Hooks {
+  std::function<Result<io::DiskSpace>()> space;
+  std::function<void(const Error&)> on_failure;
+};
+
 CommitterTools committer_tools(const VolumeTools& tools, segment::SegmentFolder& segments,
-                               index::Index& index, kv::Kv& kv,
-                               std::function<void(const Error&)> on_failure) {
+                               index::Index& index, kv::Kv& kv, Hooks hooks) {
   return {.shard = tools.shard,
           .file_io = tools.file_io,
           .pool = tools.pool,
@@ -36,7 +40,8 @@ CommitterTools committer_tools(const VolumeTools& tools, segment::SegmentFolder&
           .segments = segments,
           .index = index,
           .kv = kv,
-          .on_failure = std::move(on_failure)};
+          .space = std::move(hooks.space),
+          .on_failure = std::move(hooks.on_failure)};
 }
 
 }  // namespace
@@ -64,7 +69,8 @@ Volume::Volume(VolumeTools tools, Folders folders, Recovered recovered, VolumeOp
                .torn_bytes = recovered.torn_bytes,
                .at = tools.clock.wall_now()},
       committer_(committer_tools(tools, *segments_, *index_, *kv_,
-                                 [this](const Error& error) { note_failure(error); }),
+                                 {.space = [this] { return tools_.disk.space(folders_.root()); },
+                                  .on_failure = [this](const Error& e) { note_failure(e); }}),
                  options_, std::move(recovered.active), recovered.end),
       compaction_(tools.clock, options_.compact_rate_bytes) {}
 
@@ -140,7 +146,7 @@ rt::Task<void> Volume::look_at_space() {
   const std::string& root = folders_.root();
   auto asked = tools_.pool.run<io::DiskSpace>([&disk, &root] { return disk.space(root); });
   const auto space = co_await std::move(asked);
-  if (!space) co_return fail(space.error());
+  if (!space) co_return fail(said_by_disk(space.error()));
   take_space(*space);
   co_return Status{};
 }
@@ -282,25 +288,32 @@ rt::Task<void> Volume::put_bucket(record::Bucket bucket) {
   co_return co_await committer_.commit(entry);
 }
 
+rt::Task<void> Volume::check_removable(record::BucketId bucket) {
+  LEAT_CO_DO(check_bucket(bucket));
+  co_return co_await check_empty(bucket);
+}
+
+rt::Task<void> Volume::check_empty(record::BucketId bucket) {
+  const index::Index& index = *index_;
+  using Uploads = std::vector<record::Upload>;
+  auto looked = tools_.pool.run<Uploads>(
+      [&index, bucket] { return index.list_uploads({.bucket = bucket, .max = 1}); });
+  LEAT_CO_TRY(const Uploads uploads, co_await std::move(looked));
+  const index::Counts counts = index.counts(bucket);
+  if (counts.objects > 0 || counts.kept_versions > 0 || !uploads.empty() ||
+      arriving_.contains(bucket)) {
+    co_return fail(Errc::conflict, "the bucket is not empty");
+  }
+  co_return Status{};
+}
+
 rt::Task<void> Volume::remove_bucket(record::BucketId bucket) {
   LEAT_CO_TRY(const auto held, co_await latch_.acquire(index::bucket_key(bucket)));
   LEAT_CO_DO(check_bucket(bucket));
-  const index::Index& index = *index_;
-  using Uploads = std::vector<record::Upload>;
   leaving_ = bucket;  // nothing comes in while it is decided
-  auto looked = tools_.pool.run<Uploads>(
-      [&index, bucket] { return index.list_uploads({.bucket = bucket, .max = 1}); });
-  const auto uploads = co_await std::move(looked);
+  Status done = co_await check_empty(bucket);
   Entry entry{.change = record::RemoveBucket{.bucket = bucket}};
-  Status done;
-  if (!uploads) {
-    done = fail(uploads.error());
-  } else if (index.counts(bucket).objects > 0 || index.counts(bucket).kept_versions > 0 ||
-             !uploads->empty() || arriving_.contains(bucket)) {
-    done = fail(Errc::conflict, "the bucket is not empty");
-  } else {
-    done = co_await committer_.commit(entry);
-  }
+  if (done) done = co_await committer_.commit(entry);
   leaving_.reset();
   co_return done;
 }
@@ -382,13 +395,14 @@ rt::Task<void> Volume::abort_upload(record::ObjectKey object, record::UploadId u
 }
 
 void Volume::note_failure(const Error& error) {
+  ++write_errors_;
   takes_data_.store(false, std::memory_order_relaxed);
   tools_.logger.error("a disk has failed and takes no more changes",
                       {{"disk", folders_.root()}, {"error", error.detail()}});
 }
 
-rt::Task<void> Volume::fail_disk(const Error& error) {
-  co_return committer_.fail_disk(error, "a sync has failed");
+rt::Task<void> Volume::fail_disk(const Error& error, std::string_view what) {
+  co_return committer_.fail_disk(error, what);
 }
 
 rt::Task<void> Volume::close() {

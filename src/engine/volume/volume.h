@@ -102,6 +102,13 @@ struct Unread {
   Error error;  // corrupt or io
 };
 
+// What a call on a stored file said, for clients: a missing right is the disk's trouble, not
+// theirs.
+inline Error said_by_disk(const Error& error) {
+  return error.code() == Errc::denied ? Error(Errc::io, std::string(error.detail()))
+                                      : error.clone();
+}
+
 // How often reading this disk has failed since it was opened.
 struct ReadFailures {
   std::uint64_t damaged = 0;    // reads that met damage
@@ -140,6 +147,8 @@ class Volume {
   rt::Task<void> put_bucket(record::Bucket bucket);
   // Errors: not_found; conflict, when it still holds objects, kept versions or uploads.
   rt::Task<void> remove_bucket(record::BucketId bucket);
+  // Whether it could be removed now; changes nothing. Errors: those of remove_bucket().
+  rt::Task<void> check_removable(record::BucketId bucket);
 
   rt::Task<void> begin_upload(record::Upload upload);
   // Errors: not_found (no such upload).
@@ -154,7 +163,8 @@ class Volume {
   // The same, and recovery need not read it again.
   rt::Task<void> checkpoint() { return committer_.checkpoint(); }
 
-  // Purges what is due in the trash and removes files nobody needs. Gives how many were purged.
+  // Purges what is due in the trash and removes files nobody needs. Gives how many were purged. A
+  // file that cannot be removed is logged, and tried again the next time.
   // `until_ms`: what is due by then; later than now when space is short.
   rt::Task<std::size_t> reclaim(std::int64_t until_ms);
   // Rewrites the worst segment, if one is worth it; true if one was. Breaks off, which costs
@@ -186,8 +196,9 @@ class Volume {
   SpaceUse space() const { return space_; }
   // Neither failed nor full, as of a moment ago. Safe from any shard.
   bool takes_data() const { return takes_data_.load(std::memory_order_relaxed); }
-  // A sync of a file of this disk has failed: it takes no more changes. Errors: always unavailable.
-  rt::Task<void> fail_disk(const Error& error);
+  // A sync of a file of this disk has failed, or it does not let its files be written: it takes no
+  // more changes. Errors: always unavailable.
+  rt::Task<void> fail_disk(const Error& error, std::string_view what);
   // Whether the folder of a file is known to be there after a power cut. Safe from any shard.
   bool is_shelf_durable(record::FileId file) const {
     return durable_shelves_[file.value() >> 56].load(std::memory_order_relaxed);
@@ -205,6 +216,10 @@ class Volume {
   // object and the disk. Gives whether it is damage that was not known before.
   bool note_unread(const Unread& unread);
   const ReadFailures& read_failures() const { return read_failures_; }
+  // A file of an object on its way in could not be written.
+  rt::Task<void> note_unwritten(const record::ObjectKey& object, const Error& error);
+  // How often writing to this disk has failed since it was opened.
+  std::uint64_t write_errors() const { return write_errors_; }
 
   // A number for a file that is about to be written. Safe from any shard, with its own Rng.
   record::FileId new_file(io::Rng& rng) const {
@@ -233,14 +248,20 @@ class Volume {
   record::Durability durability(record::BucketId bucket) const;
   record::Versioning versioning(record::BucketId bucket) const;
   Status check_bucket(record::BucketId bucket) const;
+  // Errors: conflict, when it is not.
+  rt::Task<void> check_empty(record::BucketId bucket);
   // There is such a bucket, and room for more.
   rt::Task<void> check_room(record::BucketId bucket);
   void take_space(const io::DiskSpace& space);
   void note_failure(const Error& error);
+  // Empty for one that is not there.
+  std::string name_of(record::BucketId bucket) const;
   std::int64_t now_ms() const;
 
   rt::Task<std::size_t> purge_due(std::int64_t until_ms);
   rt::Task<void> remove_garbage();
+  // Logged when it is another number than before.
+  void note_stuck(std::uint64_t files, const std::optional<Error>& refusal);
   // A segment and what of it is needed.
   struct Thin {
     record::SegmentId id{};
@@ -287,6 +308,7 @@ class Volume {
   ScrubProgress scrubbed_;
   Quarantine quarantine_;
   ReadFailures read_failures_;
+  std::uint64_t write_errors_ = 0;
   Committer committer_;
   KeyLatch latch_;
   SpaceUse space_;
@@ -294,6 +316,7 @@ class Volume {
   std::uint64_t bytes_since_look_ = 0;                // that puts brought since space_checked_
   std::map<record::BucketId, std::size_t> arriving_;  // changes that are being written
   std::optional<record::BucketId> leaving_;           // the bucket that is being removed
+  std::uint64_t stuck_files_ = 0;                     // that could not be removed the last time
   bool compacting_ = false;
   Throttle compaction_;
   std::uint64_t moved_bytes_ = 0;        // by compaction, and not yet spent of its rate

@@ -456,6 +456,43 @@ TEST_F(VolumeTest, AFullDiskSaysSoAndRecoversAfterADelete) {
   EXPECT_EQ(content("b"), brief(kLarge));
 }
 
+TEST_F(VolumeTest, AnIndexThatHasNoRoomToBeFlushedIsFlushedLater) {
+  for (int i = 0; i < 20; ++i)
+    ASSERT_TRUE(world_.put(key(std::to_string(i)), "x"));
+  ASSERT_TRUE(world_.put(key("large"), kLarge));
+  const auto space = world_.disk().space("d");
+  world_.disk().set_capacity(space->total_bytes - space->available_bytes + 8000);
+  EXPECT_EQ(world_.run(world_.volume().checkpoint()).error().code(), Errc::no_space);
+  EXPECT_FALSE(world_.volume().failure());
+  EXPECT_TRUE(world_.run(world_.volume().remove(key("large"), {}))) << "deletes go on";
+  world_.disk().set_capacity(sim::SimDisk::kDefaultCapacityBytes);
+  EXPECT_TRUE(world_.run(world_.volume().checkpoint()));
+  EXPECT_TRUE(world_.put(key("more"), "y"));
+  ASSERT_TRUE(world_.crash({.mode = sim::CrashMode::drop_unsynced}));
+  EXPECT_EQ(content("more"), "y");
+  EXPECT_EQ(content("large"), "absent");
+}
+
+TEST_F(VolumeTest, WithoutRoomForTheIndexChangesAreRefusedBeforeItFlushesByItself) {
+  const auto space = world_.disk().space("d");
+  world_.disk().set_capacity(space->total_bytes - space->available_bytes + 120 * kMiB);
+  record::Bucket bucket{.id = bucket_, .name = "b"};
+  bucket.properties = {{.name = "long", .value = std::string(700'000, 'p')}};
+  Status put;
+  for (int i = 0; i < 200 && put; ++i) {
+    put = world_.run(world_.volume().put_bucket(bucket));
+    if (i == 100) {
+      EXPECT_EQ(world_.run(world_.volume().checkpoint()).error().code(), Errc::no_space);
+    }
+  }
+  ASSERT_FALSE(put);
+  EXPECT_EQ(put.error().code(), Errc::no_space);
+  EXPECT_FALSE(world_.volume().failure());
+  EXPECT_GE(world_.disk().space("d")->available_bytes, 10 * kMiB) << "it was not the segments";
+  world_.disk().set_capacity(sim::SimDisk::kDefaultCapacityBytes);
+  EXPECT_TRUE(world_.run(world_.volume().put_bucket(bucket)));
+}
+
 // Found by the model test (seed 12191): files were taken for orphans by their time.
 TEST_F(VolumeTest, AFileOnItsWayIsNoOrphanWhenTheCalendarJumpsBack) {
   world_.world().clock("node").jump_wall(-std::chrono::hours(1));
@@ -555,6 +592,26 @@ TEST(VolumeSpace, TheSegmentThatRecoveryBeginsWithIsNeverRemoved) {
     const Status opened = world.crash({.mode = sim::CrashMode::drop_unsynced});
     ASSERT_TRUE(opened) << room << ": " << opened.error().message();
   }
+}
+
+TEST_F(VolumeTest, ALostSegmentThatTheIndexDoesNotKnowYetStopsTheStart) {
+  ASSERT_TRUE(world_.run(world_.volume().checkpoint()));
+  for (int i = 0; i < 12; ++i)
+    ASSERT_TRUE(world_.put(key(std::to_string(i)), std::string(70'000, 'x')));
+  world_.kill();
+  const auto names = world_.disk().list("d/segments");
+  ASSERT_GE(names->size(), 4U);
+  for (const std::size_t lost : {std::size_t{0}, std::size_t{1}, names->size() - 2}) {
+    const std::string path = "d/segments/" + (*names)[lost];
+    ASSERT_TRUE(world_.disk().rename(path, "d/aside"));
+    const Status opened = world_.open();
+    ASSERT_FALSE(opened) << path;
+    EXPECT_EQ(opened.error().code(), Errc::corrupt);
+    EXPECT_TRUE(opened.error().detail().contains((*names)[lost].substr(0, 16)));
+    ASSERT_TRUE(world_.disk().rename("d/aside", path));
+  }
+  ASSERT_TRUE(world_.open());
+  EXPECT_EQ(content("11"), brief(std::string(70'000, 'x')));
 }
 
 TEST_F(VolumeTest, ALostIndexIsRebuiltFromTheSegments) {

@@ -82,15 +82,28 @@ std::string_view NativeRouter::allowed(const http1::RequestHead& head) const {
 class NativeApi::Call final : public http::Handler {
  public:
   using Function = std::function<Answer(http::Exchange&)>;
-  explicit Call(Function function) : function_(std::move(function)) {}
+  Call(Function function, log::Logger& logger) : function_(std::move(function)), logger_(logger) {}
 
-  Answer handle(http::Exchange& exchange) override { return function_(exchange); }
+  Answer handle(http::Exchange& exchange) override {
+    auto answer = co_await function_(exchange);
+    if (!answer && traits(answer.error().code()).http_status == 500) {
+      logger_.error("request failed", {{"request", exchange.request_id},
+                                       {"path", exchange.head.path},
+                                       {"error", answer.error()}});
+    }
+    co_return answer;
+  }
 
  private:
   Function function_;
+  log::Logger& logger_;
 };
 
-NativeApi::NativeApi(store::ShardStore& store, store::DiskKeeper& keeper, keys::KeyStore& keys) {
+NativeApi::NativeApi(store::ShardStore& store, store::DiskKeeper& keeper, keys::KeyStore& keys,
+                     log::Logger& logger) {
+  const auto add = [this, &logger](Operation operation, Call::Function function) {
+    calls_.emplace_back(operation, std::make_unique<Call>(std::move(function), logger));
+  };
   using OnStore = Answer (*)(store::ShardStore&, http::Exchange&);
   const std::pair<Operation, OnStore> on_store[] = {
       {Operation::list_buckets, list_buckets},   {Operation::create_bucket, create_bucket},
@@ -100,28 +113,22 @@ NativeApi::NativeApi(store::ShardStore& store, store::DiskKeeper& keeper, keys::
       {Operation::list_disks, list_disks},
   };
   for (const auto& [operation, function] : on_store) {
-    calls_.emplace_back(operation, std::make_unique<Call>([&store, function](auto& exchange) {
-                          return function(store, exchange);
-                        }));
+    add(operation, [&store, function](auto& exchange) { return function(store, exchange); });
   }
   using OnDisks = Answer (*)(store::ShardStore&, store::DiskKeeper&, http::Exchange&);
   const std::pair<Operation, OnDisks> on_disks[] = {{Operation::add_disk, add_disk},
                                                     {Operation::remove_disk, remove_disk}};
   for (const auto& [operation, function] : on_disks) {
-    calls_.emplace_back(operation,
-                        std::make_unique<Call>([&store, &keeper, function](auto& exchange) {
-                          return function(store, keeper, exchange);
-                        }));
+    add(operation,
+        [&store, &keeper, function](auto& exchange) { return function(store, keeper, exchange); });
   }
   using OnKeys = Answer (*)(store::ShardStore&, keys::KeyStore&, http::Exchange&);
   const std::pair<Operation, OnKeys> on_keys[] = {{Operation::list_keys, list_keys},
                                                   {Operation::create_key, create_key},
                                                   {Operation::remove_key, remove_key}};
   for (const auto& [operation, function] : on_keys) {
-    calls_.emplace_back(operation,
-                        std::make_unique<Call>([&store, &keys, function](auto& exchange) {
-                          return function(store, keys, exchange);
-                        }));
+    add(operation,
+        [&store, &keys, function](auto& exchange) { return function(store, keys, exchange); });
   }
 }
 

@@ -15,7 +15,7 @@
 //   DELETE /_/v1/keys/ID                     revoke one
 //
 // docs/reference/api.md has the details. Keys are percent-encoded and decoded once.
-// Shard: one of each a shard. Lifetime: the store, the keeper and the keys outlive the handlers.
+// Shard: one of each a shard. Lifetime: what the constructor is given outlives the handlers.
 #pragma once
 
 #include <memory>
@@ -23,6 +23,7 @@
 
 #include "http/dispatcher.h"
 #include "keys/key_store.h"
+#include "log/logger.h"
 #include "store/shard_store.h"
 
 namespace leat::native {
@@ -36,7 +37,8 @@ class NativeRouter final : public http::Router {
 // The handlers of one shard.
 class NativeApi {
  public:
-  NativeApi(store::ShardStore& store, store::DiskKeeper& keeper, keys::KeyStore& keys);
+  NativeApi(store::ShardStore& store, store::DiskKeeper& keeper, keys::KeyStore& keys,
+            log::Logger& logger);
   ~NativeApi();
 
   void install(http::Dispatcher& dispatcher);

@@ -30,7 +30,7 @@ class NativeTest : public ::testing::Test {
     EXPECT_TRUE(rig_.disk(0).make_directories("/node"));
     EXPECT_TRUE(keys_.open(0));
     keys_.add(http_.world.shard(), pool_);
-    api_ = std::make_unique<NativeApi>(rig_.store(), rig_, keys_);
+    api_ = std::make_unique<NativeApi>(rig_.store(), rig_, keys_, *http_.logger);
     api_->install(http_.dispatcher);
     EXPECT_EQ(ask("PUT", "/_/v1/buckets/photos").status, 201);
   }

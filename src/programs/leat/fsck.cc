@@ -91,6 +91,10 @@ Status rebuild(Tools& tools, const std::string& directory, const Arguments& argu
   if (rebuilt->damaged_bytes > 0) {
     say("  {} bytes of damaged records were passed over\n", rebuilt->damaged_bytes);
   }
+  for (const volume::LostFile& one : rebuilt->lost) {
+    say("  {} ({} bytes) was put aside: of {}\n", one.path, one.size_bytes,
+        one.owner.key.empty() ? "an unknown object" : fsck::name_of(one.owner));
+  }
   return {};
 }
 

@@ -58,7 +58,7 @@ class StoreSite final : public Site {
                    .indexes = indexes_,
                    .control = node.control.desk()}),
         training_({.s3 = s3_.tools(), .datasets = datasets_, .desk = node.desk.desk()}),
-        api_(node.store.on(tools.shard), node.store, node.keys) {}
+        api_(node.store.on(tools.shard), node.store, node.keys, node.process.logger()) {}
 
   void install(http::Dispatcher& dispatcher) override {
     s3_.install(dispatcher);
