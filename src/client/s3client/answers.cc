@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "http1/grammar.h"
@@ -29,8 +30,11 @@ std::string text_of(xml::Element parent, std::string_view name) {
   return {};
 }
 
+// AWS and MinIO write a space as '+', as forms do. A plus is %2B with them and with Leat.
 Result<std::string> decoded(std::string_view text) {
-  auto key = http1::percent_decode(text);
+  std::string spaced(text);
+  std::ranges::replace(spaced, '+', ' ');
+  auto key = http1::percent_decode(spaced);
   if (!key) return fail(Errc::io, fmt::format("the service names a key badly: {}", text));
   return key;
 }
