@@ -11,6 +11,7 @@ import signal
 import socket
 import subprocess
 import threading
+import time
 import zlib
 from pathlib import Path
 
@@ -242,6 +243,37 @@ def test_a_second_put_skips_what_is_there_and_sends_what_has_changed(cli, bucket
     assert (third["files"], third["skipped"]) == (1, 19)
     assert cli.body(bucket, "7") == noise(1000, seed=99)
     assert cli.summary("put", "--objects", tmp_path / "in", bucket, "--force")["files"] == 20
+
+
+def test_files_of_the_same_size_are_not_taken_for_those_that_were_sent(cli, bucket, tmp_path):
+    # v2 is older than the objects that v1 becomes: no time may say that it was sent.
+    for version in ("v1", "v2"):
+        write(tmp_path / version / "f", version.encode())
+    old = (tmp_path / "v2" / "f").stat().st_ctime
+    wait_until(lambda: time.time() > old + 2.5, "a file that is old enough", 10)
+    cli.ok("put", "--objects", tmp_path / "v1", f"{bucket}/x")
+    for words in (("put", "--objects"), ("sync",)):
+        cli.ok("put", "--objects", "--force", tmp_path / "v1", f"{bucket}/x")
+        sent = cli.summary(*words, tmp_path / "v2", f"{bucket}/x")
+        assert (sent["files"], sent["skipped"]) == (1, 0), words
+        assert cli.body(bucket, "x/f") == b"v2", words
+
+
+def test_objects_of_one_second_are_told_apart(cli, bucket, tmp_path):
+    def second():
+        (item,) = cli.s3.list_objects_v2(Bucket=bucket)["Contents"]
+        return item["LastModified"].replace(microsecond=0)
+
+    for _ in range(20):
+        cli.s3.put_object(Bucket=bucket, Key="f", Body=b"v1")
+        first = second()
+        cli.ok("get", "-r", bucket, tmp_path / "out")
+        cli.s3.put_object(Bucket=bucket, Key="f", Body=b"v2")
+        if second() == first:
+            break
+    assert second() == first
+    cli.ok("get", "-r", bucket, tmp_path / "out")
+    assert (tmp_path / "out" / "f").read_bytes() == b"v2"
 
 
 def test_a_second_get_skips_what_is_there_and_mends_what_has_changed(cli, bucket, tmp_path):

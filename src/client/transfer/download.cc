@@ -79,6 +79,11 @@ Error damaged(const s3client::ObjectName& name) {
                       name.text())};
 }
 
+WallTime file_time(const Listed& listed, const ObjectHead& head) {
+  const bool is_same = listed.modified != WallTime{} && listed.etag == head.etag;
+  return is_same ? listed.modified : head.modified;
+}
+
 bool may_fetch_again(const Error& error, std::uint32_t attempt, const TransferOptions& options) {
   const bool may_pass = s3client::is_transient(error) || error.code() == Errc::corrupt;
   return may_pass && attempt < options.body_attempts_max;
@@ -108,7 +113,8 @@ rt::Task<Fetched> download_file(Tools& tools, DownloadJob job) {
   if (job.size_bytes <= tools.options.part_bytes) {
     LEAT_CO_TRY(const auto whole, co_await fetch(tools, job.source));
     if (whole) {
-      const Written what{whole->lease.bytes(), whole->head.modified, job.is_durable};
+      const WallTime modified = file_time(job.listed, whole->head);
+      const Written what{whole->lease.bytes(), modified, job.is_durable};
       auto work = [&disk = tools.disk, path = job.path, what] {
         return write_file(disk, path, what);
       };

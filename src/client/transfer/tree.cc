@@ -30,7 +30,7 @@ class Adder {
 
   rt::Task<void> run() {
     LEAT_CO_DO(check());
-    // The first answer: whether the buckets are there, and what the service's clock says.
+    // A bucket that is not there is told before anything is listed.
     const std::array sides = {&tree_.source, &tree_.target};
     for (const Location* side : sides) {
       if (!side->is_object()) continue;
@@ -89,8 +89,7 @@ class Adder {
       is_blind_ = true;
       tree_.complain(path, error);
     };
-    return std::make_unique<FileEntries>(ground, location.path, tools_.client.clock_skew(),
-                                         std::move(complain), incomplete);
+    return std::make_unique<FileEntries>(ground, location.path, std::move(complain), incomplete);
   }
 
   rt::Task<void> take(Verdict verdict, Entry entry) {
@@ -156,7 +155,7 @@ class Adder {
   }
 
   Job job_for(const Entry& entry) const {
-    Single single{.size_bytes = entry.size_bytes, .etag = entry.etag};
+    Single single{.size_bytes = entry.size_bytes, .etag = entry.etag, .modified = entry.modified};
     single.source = tree_.source;
     single.target = tree_.target;
     for (Location* side : {&single.source, &single.target}) {
@@ -212,6 +211,7 @@ Status claim(const Tree& tree, const std::string& target) {
 Job single_job(const Single& single, const Tree& how) {
   Job job{.size_bytes = single.size_bytes,
           .etag = single.etag,
+          .modified = single.modified,
           .remove_source = how.remove_source,
           .is_dry = how.is_dry};
   job.compare_first = !how.rules.force;

@@ -43,7 +43,8 @@ struct Single {
   Location source{};
   Location target{};
   std::uint64_t size_bytes = 0;
-  std::string etag{};
+  std::string etag{};   // of an object
+  WallTime modified{};  // of an object, if a listing told it
 };
 Job single_job(const Single& single, const Tree& how);
 

@@ -119,8 +119,7 @@ rt::Task<void> check_source(Session& session, const Location& source) {
     const transfer::FileEntries::Ground ground{session.tools().disk, session.tools().pool};
     // What cannot be looked at is told when the tree is planned.
     const auto pass_over = [](const std::string&, const Error&) {};
-    auto files =
-        std::make_unique<transfer::FileEntries>(ground, source.path, Duration{}, pass_over);
+    auto files = std::make_unique<transfer::FileEntries>(ground, source.path, pass_over);
     co_return co_await check_any(std::move(files), filter, source);
   }
   if (may_be_empty) co_return Status{};
