@@ -1,6 +1,7 @@
 """leat put, get, ls, sync and the rest against a real node, with boto3 as the judge."""
 
 import base64
+import fcntl
 import hashlib
 import json
 import os
@@ -882,6 +883,20 @@ def test_a_file_that_changed_is_not_continued(cli, bucket, tmp_path):
     write(path, data)
     assert cli.summary("put", path, f"{bucket}/large")["bytes"] == len(data)
     assert cli.body(bucket, "large") == data
+
+
+@pytest.mark.parametrize("size", [100, 9 * MIB])
+def test_what_another_process_fetches_is_left_to_it(cli, bucket, tmp_path, size):
+    cli.ok("put", write(tmp_path / "f", noise(size)), f"{bucket}/f")
+    part = tmp_path / "out.leat-part"
+    with open(part, "wb") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        other.write(b"theirs")
+        other.flush()
+        assert "another process" in cli.refused(6, "get", f"{bucket}/f", tmp_path / "out")
+        assert part.read_bytes() == b"theirs" and not (tmp_path / "out").exists()
+    cli.ok("get", f"{bucket}/f", tmp_path / "out")
+    assert (tmp_path / "out").read_bytes() == noise(size)
 
 
 def parts_here(path):

@@ -55,10 +55,10 @@ struct Written {
 
 Status write_file(io::Disk& disk, const std::string& path, const Written& what) {
   const std::string part = part_path(path);
-  auto opened = disk.open(part, io::OpenMode::create);
+  auto opened = open_locked_part(disk, path);
   if (!opened && opened.error().code() == Errc::not_found) {
     LEAT_DO(make_folders(disk, path, what.is_durable));
-    opened = disk.open(part, io::OpenMode::create);
+    opened = open_locked_part(disk, path);
   }
   LEAT_TRY(const auto file, std::move(opened));
   LEAT_DO(file->truncate(0));

@@ -76,6 +76,20 @@ TEST_F(JobTest, AnObjectThatIsGoneAlreadyWasMoved) {
   EXPECT_TRUE(world_.run(execute(tools_, move_down())));
 }
 
+TEST_F(JobTest, ASmallObjectIsNotWrittenIntoWhatAnotherProcessFetches) {
+  auto& disk = world_.disk("here");
+  ASSERT_TRUE(disk.make_directories("new/folder"));
+  const auto other = disk.open("new/folder/f.leat-part", io::OpenMode::create).value();
+  ASSERT_TRUE(other->lock());
+  ASSERT_TRUE(other->write_all_at(0, as_bytes("theirs")));
+  server_.expect({read_head(), send(answer("200 OK", "bytes"))});
+  const auto refused = world_.run(execute(tools_, move_down()));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), Errc::conflict);
+  EXPECT_EQ(io::read_text(disk, "new/folder/f.leat-part").value(), "theirs");
+  EXPECT_FALSE(disk.info("new/folder/f"));
+}
+
 TEST_F(JobTest, ALargeCopyTakesNoPartsOfAnObjectThatWasReplaced) {
   server_.expect({read_head(), send("HTTP/1.1 200 OK\r\nETag: \"other\"\r\n"
                                     "Content-Length: 6000000000\r\n\r\n")});
