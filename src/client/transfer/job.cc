@@ -41,6 +41,9 @@ rt::Task<void> remove_moved(Tools& tools, s3client::ObjectName name, std::string
   // Gone is gone: an attempt whose answer was lost may have done it.
   if (removed.error().code() == Errc::not_found) co_return Status{};
   if (removed.error().code() != Errc::precondition_failed) co_return fail(removed.error().clone());
+  // Services that know no such key may call it a failed condition.
+  const auto head = co_await head_object(tools.client, name);
+  if (!head && head.error().code() == Errc::not_found) co_return Status{};
   co_return fail(Errc::conflict,
                  fmt::format("{}: the object was replaced while it was moved; the new one stays, "
                              "and so does what was moved",

@@ -76,6 +76,24 @@ TEST_F(JobTest, AnObjectThatIsGoneAlreadyWasMoved) {
   EXPECT_TRUE(world_.run(execute(tools_, move_down())));
 }
 
+// The answer to a DELETE was lost, and its second attempt met no object.
+TEST_F(JobTest, AnObjectThatIsGoneWasMovedAlsoIfThatIsCalledAFailedCondition) {
+  server_.expect({read_head(), send(answer("200 OK", "bytes")), read_head(),
+                  send(answer("412 Precondition Failed")), read_head(),
+                  send(answer("404 Not Found"))});
+  EXPECT_TRUE(world_.run(execute(tools_, move_down())));
+  EXPECT_NE(server_.received(0).find("HEAD /b/k "), std::string::npos);
+}
+
+TEST_F(JobTest, AnObjectThatWasReplacedMeanwhileWasNotMoved) {
+  server_.expect({read_head(), send(answer("200 OK", "bytes")), read_head(),
+                  send(answer("412 Precondition Failed")), read_head(),
+                  send("HTTP/1.1 200 OK\r\nETag: \"other\"\r\nContent-Length: 5\r\n\r\n")});
+  const auto moved = world_.run(execute(tools_, move_down()));
+  ASSERT_FALSE(moved);
+  EXPECT_EQ(moved.error().code(), Errc::conflict);
+}
+
 TEST_F(JobTest, ASmallObjectIsNotWrittenIntoWhatAnotherProcessFetches) {
   auto& disk = world_.disk("here");
   ASSERT_TRUE(disk.make_directories("new/folder"));
