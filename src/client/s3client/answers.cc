@@ -168,6 +168,19 @@ Result<std::string> parse_upload_id(std::string_view body) {
   return id;
 }
 
+Result<std::vector<std::pair<std::string, std::string>>> parse_tags(std::string_view body) {
+  LEAT_TRY(const auto document, document_of(body, "Tagging"));
+  std::vector<std::pair<std::string, std::string>> tags;
+  const auto sets = document.root().children();
+  for (const xml::Element set : sets) {
+    if (set.name() != "TagSet") continue;
+    const auto all = set.children();
+    for (const xml::Element tag : all)
+      tags.emplace_back(text_of(tag, "Key"), text_of(tag, "Value"));
+  }
+  return tags;
+}
+
 Result<std::vector<FailedDelete>> parse_failed_deletes(std::string_view body) {
   LEAT_TRY(const auto document, document_of(body, "DeleteResult"));
   std::vector<FailedDelete> failed;
