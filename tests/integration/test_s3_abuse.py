@@ -112,6 +112,27 @@ def test_abuse_37_a_key_is_no_path_on_the_disk(node, bucket):
     assert not [name for name in names if "escaped" in name.name or "passwd" in name.name]
 
 
+def test_documents_take_memory_as_they_arrive(node, bucket):
+    """A length that is only announced costs nothing."""
+    upload = bucket.client.create_multipart_upload(Bucket=bucket.name, Key="k")["UploadId"]
+    path = f"/{bucket.name}/k?uploadId={upload}"
+    count, announced = 64, 2 * MIB - 1
+    lines = signed(node, "POST", path, b"x" * announced)
+    lines = [one for one in lines if not one.lower().startswith("content-length")]
+    before = node.server.rss_bytes()
+    connections = [Connection(node.server.address) for _ in range(count)]
+    try:
+        for connection in connections:
+            connection.send(head(*lines, f"Content-Length: {announced}", "Expect: 100-continue"))
+        for connection in connections:
+            # It waits for the body now.
+            assert connection.socket.recv(100).startswith(b"HTTP/1.1 100")
+        assert node.server.rss_bytes() - before < count * announced / 4
+    finally:
+        for connection in connections:
+            connection.close()
+
+
 def test_abuse_51_and_54_secrets_are_made_once_and_never_written(node, bucket):
     bucket.put("k", b"x", Metadata={"a": "b"})
     other = node.make_key("--read", bucket.name)
