@@ -53,6 +53,19 @@ TEST_F(S3Test, AnUploadInPartsBecomesOneObject) {
   EXPECT_EQ(ask("GET", "/photos?uploads").body.find("<Upload>"), std::string::npos);
 }
 
+TEST_F(S3Test, ChecksumsOfUnknownAlgorithmsAreRefusedEverywhere) {
+  const std::string upload = element(ask("POST", "/photos/m?uploads"), "UploadId");
+  const std::string target = "/photos/m?uploadId=" + upload;
+  const std::string etag = ask("PUT", target + "&partNumber=1", {}, "x").field("etag");
+  for (const std::string name : {"xxhash64", "sha512", "md5", "none"}) {
+    const Fields fields = {{"x-amz-checksum-" + name, "AAAA"}};
+    EXPECT_EQ(code(ask("POST", target, fields, listing({{1, etag}}))), "501 NotImplemented");
+    EXPECT_EQ(code(ask("PUT", target + "&partNumber=2", fields, "x")), "501 NotImplemented");
+    EXPECT_EQ(code(put("k", "x", fields)), "501 NotImplemented");
+  }
+  EXPECT_EQ(objects(), 0U);
+}
+
 TEST_F(S3Test, AnEmptyLastPartIsReadWithoutARange) {
   const std::string upload = element(ask("POST", "/photos/m?uploads"), "UploadId");
   const std::string target = "/photos/m?uploadId=" + upload;
