@@ -139,6 +139,14 @@ def test_stdin_becomes_an_object_and_an_object_stdout(cli, bucket, size):
     assert cli.ok("get", f"{bucket}/from-stdin", "-").stdout == data
 
 
+@pytest.mark.parametrize("words", [("put", "--dry-run"), ("cp", "-n")])
+def test_a_dry_run_sends_nothing_of_stdin(cli, bucket, words):
+    said = cli.ok(*words, "-", f"{bucket}/k", stdin=b"bytes").stdout.decode()
+    assert said == f"would put - → {bucket}/k\n" and cli.keys(bucket) == []
+    assert cli.lines(*words, "-", f"{bucket}/k", stdin=b"")[0]["status"] == "would"
+    assert "no such bucket" in cli.refused(4, *words, "-", "not-there/k", stdin=b"")
+
+
 def test_a_reader_that_has_enough_is_no_reason_to_complain(cli, bucket, tmp_path):
     cli.ok("put", write(tmp_path / "f", noise(8 * MIB)), f"{bucket}/f")
     with subprocess.Popen([str(binary()), "cat", f"{bucket}/f"], env=cli.environment(),

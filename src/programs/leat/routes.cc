@@ -5,6 +5,7 @@
 #include <map>
 
 #include "http1/media_type.h"
+#include "leat/change.h"
 #include "s3client/operations.h"
 #include "transfer/download.h"
 #include "transfer/names.h"
@@ -317,6 +318,13 @@ rt::Task<Exit> put_stream(Session& session, ObjectName target) {
   }
   LEAT_CO_TRY(auto content, content_of(session.arguments));
   if (content.type.empty()) content.type = http1::media_type_of(target.key);
+  if (session.arguments.has("--dry-run")) {
+    // Nobody knows what would come from stdin; but whether it could arrive.
+    LEAT_CO_DO(co_await s3client::head_bucket(session.client(), target.bucket));
+    tell(session.arguments,
+         {.type = "file", .action = "put", .name = target.text(), .shown = "- → " + target.text()});
+    co_return Exit::done;
+  }
   StandardInput input(session.tools().pool);
   LEAT_CO_DO(co_await transfer::upload_stream(session.tools(), input, target, std::move(content)));
   co_return Exit::done;
