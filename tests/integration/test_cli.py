@@ -287,3 +287,12 @@ def test_mandoc_finds_no_error_in_the_man_page():
     checked = subprocess.run([need("mandoc"), "-T", "lint", "-W", "error"], input=page,
                              capture_output=True, text=True)
     assert (checked.returncode, checked.stdout) == (0, "")
+
+
+def test_fsck_does_not_rebuild_when_it_is_asked_only_to_look(start, tmp_path):
+    start("serve", tmp_path / "data").stop()
+    before = sorted(path for path in tmp_path.rglob("*"))
+    (line,) = usage_error("fsck", "--rebuild", "--dry-run", tmp_path / "data")
+    assert "--rebuild has no --dry-run" in line
+    assert sorted(path for path in tmp_path.rglob("*")) == before
+    assert run_leat("fsck", "--dry-run", tmp_path / "data").returncode == 0
