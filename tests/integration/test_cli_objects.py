@@ -829,6 +829,16 @@ def test_mv_removes_no_file_that_took_the_place_of_another(cli, bucket, tmp_path
     assert path.read_bytes() == b"new" and cli.body(bucket, "k") == b"old"
 
 
+@pytest.mark.parametrize("flag", [("--content-type", "x/y"), ("--meta", "a=1")])
+def test_copies_keep_what_they_have_and_say_so(cli, bucket, tmp_path, flag):
+    cli.s3.put_object(Bucket=bucket, Key="a", Body=b"x", ContentType="t/1")
+    for command in ("cp", "mv"):
+        for target in (f"{bucket}/b", tmp_path / "b"):
+            assert flag[0] in cli.refused(2, command, f"{bucket}/a", target, *flag)
+    assert cli.keys(bucket) == ["a"]
+    cli.ok("cp", write(tmp_path / "f", b"x"), f"{bucket}/f", *flag)
+
+
 def uploads(cli, bucket):
     return cli.s3.list_multipart_uploads(Bucket=bucket).get("Uploads", [])
 

@@ -1,6 +1,8 @@
 // cp, mv and sync: between files and objects, in any direction.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "leat/routes.h"
 #include "leat/subcommands.h"
 #include "leat/table.h"
@@ -62,8 +64,23 @@ Result<Ends> ends_of(const Session& session) {
   return ends;
 }
 
+// What goes from object to object keeps its type and metadata, and files have none.
+Status check_content(const Session& session, const std::vector<Location>& sources) {
+  for (const ValueFlag& flag : kContentFlags) {
+    if (!session.arguments.values.contains(flag.flag)) continue;
+    const auto object = std::ranges::find_if(sources, &Location::is_object);
+    if (object == sources.end()) continue;
+    return fail(Errc::bad_request,
+                fmt::format("{} is for files that are sent, and {} is an object: what it has stays "
+                            "with it",
+                            flag.flag, object->text()));
+  }
+  return {};
+}
+
 rt::Task<Exit> copy_or_move(Session& session, bool remove_source) {
   LEAT_CO_TRY(Ends ends, ends_of(session));
+  LEAT_CO_DO(check_content(session, ends.sources));
   const bool from_stream = ends.sources.front().is_stream();
   if (from_stream || ends.target.is_stream()) {
     if (remove_source) co_return fail(Errc::bad_request, "a stream cannot be moved: use leat cp");
