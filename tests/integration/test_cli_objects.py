@@ -829,6 +829,21 @@ def test_mv_removes_no_file_that_took_the_place_of_another(cli, bucket, tmp_path
     assert path.read_bytes() == b"new" and cli.body(bucket, "k") == b"old"
 
 
+def test_mv_keeps_its_source_from_a_bucket_that_answers_too_early(cli, bucket, tmp_path):
+    path = write(tmp_path / "f", b"x")
+    cli.ok("put", path, f"{bucket}/k")
+    for durability in ("group", "relaxed"):
+        cli.ok("bucket", "set", bucket, f"durability={durability}")
+        for source in (path, f"{bucket}/k"):
+            told = cli.refused(6, "mv", source, f"{bucket}/moved")
+            assert f"durability={durability}" in told and "leat cp" in told
+    assert path.exists() and cli.keys(bucket) == ["k"]
+    cli.ok("mv", f"{bucket}/k", tmp_path / "fetched")
+    cli.ok("bucket", "set", bucket, "durability=sync")
+    cli.ok("mv", path, f"{bucket}/moved")
+    assert not path.exists() and cli.keys(bucket) == ["moved"]
+
+
 @pytest.mark.parametrize("flag", [("--content-type", "x/y"), ("--meta", "a=1")])
 def test_copies_keep_what_they_have_and_say_so(cli, bucket, tmp_path, flag):
     cli.s3.put_object(Bucket=bucket, Key="a", Body=b"x", ContentType="t/1")

@@ -78,6 +78,23 @@ Status check_content(const Session& session, const std::vector<Location>& source
   return {};
 }
 
+// A bucket that answers before a write is on the disk may lose what was moved to it, after its
+// source is gone for good.
+rt::Task<void> check_durable(Session& session, std::string bucket) {
+  s3client::Request request{.method = "GET"};
+  request.name.bucket = bucket;
+  request.query = {{"leat-durability", ""}};
+  const auto answer = co_await session.client().ask(request);
+  // Other services take it for a listing or refuse it, and are durable when they answer.
+  const bool is_late = answer && (answer->body == "group" || answer->body == "relaxed");
+  if (!is_late) co_return Status{};
+  co_return fail(Errc::conflict,
+                 fmt::format("{0} answers writes before they are on the disk (durability={1}), and "
+                             "a power cut could take both sides of a move: `leat cp` and later "
+                             "remove the source, or `leat bucket set {0} durability=sync`",
+                             bucket, answer->body));
+}
+
 rt::Task<Exit> copy_or_move(Session& session, bool remove_source) {
   LEAT_CO_TRY(Ends ends, ends_of(session));
   LEAT_CO_DO(check_content(session, ends.sources));
@@ -89,6 +106,8 @@ rt::Task<Exit> copy_or_move(Session& session, bool remove_source) {
     co_return fail(Errc::bad_request, "stdin goes to an object: BUCKET/KEY");
   }
   LEAT_CO_DO(co_await check_targets(session, ends.sources, ends.target));
+  const bool may_lose = remove_source && ends.target.is_object();
+  if (may_lose) LEAT_CO_DO(co_await check_durable(session, ends.target.object.bucket));
   std::string shown_root;
   const bool is_tree = session.arguments.has("--recursive");
   LEAT_CO_TRY(auto members, members_for(session, ends.target, is_tree, shown_root));
