@@ -854,6 +854,59 @@ def test_copies_keep_what_they_have_and_say_so(cli, bucket, tmp_path, flag):
     cli.ok("cp", write(tmp_path / "f", b"x"), f"{bucket}/f", *flag)
 
 
+def test_commands_for_many_go_on_after_a_failure(cli, bucket):
+    cli.s3.put_object(Bucket=bucket, Key="k", Body=b"12345")
+    missing = f"{bucket}/missing"
+    for words, shown in ((("stat", missing, f"{bucket}/k"), b"size      5"),
+                         (("cat", missing, f"{bucket}/k"), b"12345"),
+                         (("du", "not-there", bucket), b"5\t1\t")):
+        ended = cli.run(*words)
+        assert ended.returncode == 3 and shown in ended.stdout, (words, ended)
+        assert b"no such" in ended.stderr or b"not exist" in ended.stderr, (words, ended)
+    made = f"{bucket}-2"
+    ended = cli.run("mb", bucket, made)
+    assert ended.returncode == 3 and f"made {made}".encode() in ended.stderr, ended
+    ended = cli.run("rb", bucket, made)
+    assert ended.returncode == 3 and f"removed {made}".encode() in ended.stderr, ended
+    for words in (("stat", missing, missing), ("stat", missing), ("cat", missing, missing),
+                  ("du", "not-there"), ("rb", made, made)):
+        assert cli.run(*words).returncode == 4, words
+    lines = cli.run("stat", missing, f"{bucket}/k", "--json").stdout.splitlines()
+    assert [json.loads(line)["type"] for line in lines] == ["error", "object"]
+
+
+def on_a_terminal(cli, *words):
+    """What a command shows where its output and its errors are a terminal."""
+    master, slave = pty.openpty()
+    process = subprocess.Popen([str(binary()), *map(str, words)], stdin=subprocess.DEVNULL,
+                               stdout=slave, stderr=slave, env=cli.environment(TERM="dumb"))
+    os.close(slave)
+    seen = b""
+    try:
+        while piece := os.read(master, 65536):
+            seen += piece
+    except OSError:  # how Linux tells that the other side of a terminal has closed
+        pass
+    os.close(master)
+    process.wait(WAIT_SECONDS)
+    return seen
+
+
+def test_keys_do_not_steer_the_terminal(cli, bucket, tmp_path):
+    steering = "a\x1b[2Jb\x07\u009b2J"
+    cli.s3.put_object(Bucket=bucket, Key=f"d/{steering}", Body=b"x", Metadata={"m": "plain"})
+    write(tmp_path / "in" / steering, b"y")
+    commands = [("ls", "-r", bucket), ("stat", f"{bucket}/d/{steering}"),
+                ("get", "-r", "-v", bucket, tmp_path / "out"), ("rm", "-r", "-n", bucket),
+                ("put", "--objects", "-n", tmp_path / "in", f"{bucket}/x"),
+                ("cat", f"{bucket}/{steering}"), ("du", f"{bucket}/{steering}"),
+                ("get", f"{bucket}/{steering}", f"{bucket}/d", tmp_path / "none")]
+    for words in commands:
+        seen = on_a_terminal(cli, *words)
+        assert rb"\x1b[2J" in seen, (words, seen)
+        assert not any(one in seen for one in (b"\x1b", b"\x07", b"\xc2\x9b")), (words, seen)
+
+
 def uploads(cli, bucket):
     return cli.s3.list_multipart_uploads(Bucket=bucket).get("Uploads", [])
 

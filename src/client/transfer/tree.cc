@@ -44,6 +44,7 @@ class Adder {
     };
     LEAT_CO_DO(co_await plan(*source, *target, tree_.rules, emit));
     LEAT_CO_DO(co_await flush());
+    if (kept_ > 0 && tree_.kept) tree_.kept(kept_);
     if (found_ > 0 || is_blind_) co_return Status{};
     if (!tree_.found_nothing) co_return fail(nothing_found());
     tree_.found_nothing(nothing_found());
@@ -170,6 +171,7 @@ class Adder {
 
   rt::Task<void> remove(Entry entry) {
     // What could not be looked at must not be taken for missing.
+    if (is_blind_) ++kept_;
     if (is_blind_) co_return Status{};
     if (tree_.target.is_file()) {
       Job job{.action = Action::remove_file, .is_dry = tree_.is_dry};
@@ -197,6 +199,7 @@ class Adder {
   Tree tree_;
   std::vector<std::string> extra_;
   std::uint64_t found_ = 0;  // in the source
+  std::uint64_t kept_ = 0;   // in the target: extra as far as could be looked at
   bool is_blind_ = false;    // some of the files could not be looked at
 };
 

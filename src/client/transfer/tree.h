@@ -21,6 +21,8 @@ struct Tree {
   std::function<void(const std::string& name, const Error& error)> complain{};
   // Told of what needs no job, because it is there.
   std::function<void(const Entry& entry)> skipped{};
+  // Told how much was not removed, because some of the source could not be looked at.
+  std::function<void(std::uint64_t count)> kept{};
   // Told that the source has nothing; without it that is an error.
   std::function<void(const Error& error)> found_nothing{};
   // Takes a target; false if it is taken already. Without it no two sources share a target.

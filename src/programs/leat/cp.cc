@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "leat/harmless.h"
 #include "leat/routes.h"
 #include "leat/subcommands.h"
 #include "leat/table.h"
@@ -180,7 +181,13 @@ rt::Task<Exit> sync(Session& session) {
   tree.rules.remove_extra = session.arguments.has("--delete");
   // Two trees that are both empty are alike; but it may not be what was meant.
   tree.found_nothing = [&session](const Error& error) {
-    if (!session.is_quiet()) fmt::print(stderr, "leat: {}\n", error.detail());
+    if (!session.is_quiet()) fmt::print(stderr, "leat: {}\n", harmless(error.detail()));
+  };
+  tree.kept = [](std::uint64_t count) {
+    fmt::print(stderr,
+               "leat: {} that the source does not have were not removed: some of it could not be "
+               "looked at. Mend that, and run the same command again\n",
+               count);
   };
   run.start();
   Status planned = co_await transfer::add_tree(run.tools(), run.crew(), std::move(tree));

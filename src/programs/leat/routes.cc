@@ -6,6 +6,7 @@
 
 #include "http1/media_type.h"
 #include "leat/change.h"
+#include "leat/several.h"
 #include "s3client/operations.h"
 #include "transfer/download.h"
 #include "transfer/names.h"
@@ -204,6 +205,14 @@ class StandardOutput final : public transfer::ByteSink {
   bool is_closed_ = false;
 };
 
+rt::Task<Exit> get_stream(Session& session, const Location& source, StandardOutput& output) {
+  if (source.object.key.empty()) {
+    co_return fail(Errc::bad_request, fmt::format("{} is a bucket, not an object", source.text()));
+  }
+  LEAT_CO_DO(co_await transfer::download_stream(session.tools(), source.object, output));
+  co_return Exit::done;
+}
+
 rt::Task<void> add_route(Session& session, TransferRun& run, const Route& route, const Tree& how) {
   if (route.source.is_file() && route.target.is_object()) {
     co_return co_await add_put(run, route, how);
@@ -332,16 +341,13 @@ rt::Task<Exit> put_stream(Session& session, ObjectName target) {
 
 rt::Task<Exit> get_streams(Session& session, std::vector<Location> sources) {
   StandardOutput output(session.tools().pool);
+  Several several(session, sources.size(), /*has_lines=*/false);
   for (const Location& source : sources) {
-    if (source.object.key.empty()) {
-      co_return fail(Errc::bad_request,
-                     fmt::format("{} is a bucket, not an object", source.text()));
-    }
-    const auto sent = co_await transfer::download_stream(session.tools(), source.object, output);
+    auto outcome = co_await get_stream(session, source, output);
     if (output.is_closed()) co_return Exit::failed;  // who reads has had enough: `… | head`
-    if (!sent) co_return fail(sent.error());
+    several.ended(source.text(), std::move(outcome));
   }
-  co_return Exit::done;
+  co_return several.exit();
 }
 
 }  // namespace leat::programs
