@@ -287,3 +287,26 @@ def test_mandoc_finds_no_error_in_the_man_page():
     checked = subprocess.run([need("mandoc"), "-T", "lint", "-W", "error"], input=page,
                              capture_output=True, text=True)
     assert (checked.returncode, checked.stdout) == (0, "")
+
+
+def test_fsck_does_not_rebuild_when_it_is_asked_only_to_look(start, tmp_path):
+    start("serve", tmp_path / "data").stop()
+    before = sorted(path for path in tmp_path.rglob("*"))
+    (line,) = usage_error("fsck", "--rebuild", "--dry-run", tmp_path / "data")
+    assert "--rebuild has no --dry-run" in line
+    assert sorted(path for path in tmp_path.rglob("*")) == before
+    assert run_leat("fsck", "--dry-run", tmp_path / "data").returncode == 0
+
+
+def test_env_gives_the_shell_nothing_to_interpret(start, tmp_path):
+    folder = tmp_path / "it's a $(touch pwned) `touch pwned` \"folder\""
+    folder.mkdir()
+    server = start("serve", folder, "--tls", "auto")
+    announced = server.wait_for_output(rb'eval "\$\(leat (env .*)\)"   #')[1].decode()
+    show = 'printf "%s\\n" "$AWS_CA_BUNDLE" "$AWS_ENDPOINT_URL"'
+    for words in (f"env {shlex.quote(str(folder))}", announced):
+        command = f"{shlex.quote(str(binary()))} {words}"
+        ended = subprocess.run(["sh", "-c", f'eval "$({command})"; {show}'], cwd=tmp_path,
+                               env=clean_environment(), capture_output=True, text=True, check=True)
+        assert ended.stdout.splitlines() == [str(folder / "tls.pem"), server.url], command
+    assert not (tmp_path / "pwned").exists()

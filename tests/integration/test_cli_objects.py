@@ -1,6 +1,7 @@
 """leat put, get, ls, sync and the rest against a real node, with boto3 as the judge."""
 
 import base64
+import fcntl
 import hashlib
 import json
 import os
@@ -11,6 +12,7 @@ import signal
 import socket
 import subprocess
 import threading
+import time
 import zlib
 from pathlib import Path
 
@@ -137,6 +139,14 @@ def test_stdin_becomes_an_object_and_an_object_stdout(cli, bucket, size):
     assert cli.ok("get", f"{bucket}/from-stdin", "-").stdout == data
 
 
+@pytest.mark.parametrize("words", [("put", "--dry-run"), ("cp", "-n")])
+def test_a_dry_run_sends_nothing_of_stdin(cli, bucket, words):
+    said = cli.ok(*words, "-", f"{bucket}/k", stdin=b"bytes").stdout.decode()
+    assert said == f"would put - → {bucket}/k\n" and cli.keys(bucket) == []
+    assert cli.lines(*words, "-", f"{bucket}/k", stdin=b"")[0]["status"] == "would"
+    assert "no such bucket" in cli.refused(4, *words, "-", "not-there/k", stdin=b"")
+
+
 def test_a_reader_that_has_enough_is_no_reason_to_complain(cli, bucket, tmp_path):
     cli.ok("put", write(tmp_path / "f", noise(8 * MIB)), f"{bucket}/f")
     with subprocess.Popen([str(binary()), "cat", f"{bucket}/f"], env=cli.environment(),
@@ -242,6 +252,37 @@ def test_a_second_put_skips_what_is_there_and_sends_what_has_changed(cli, bucket
     assert (third["files"], third["skipped"]) == (1, 19)
     assert cli.body(bucket, "7") == noise(1000, seed=99)
     assert cli.summary("put", "--objects", tmp_path / "in", bucket, "--force")["files"] == 20
+
+
+def test_files_of_the_same_size_are_not_taken_for_those_that_were_sent(cli, bucket, tmp_path):
+    # v2 is older than the objects that v1 becomes: no time may say that it was sent.
+    for version in ("v1", "v2"):
+        write(tmp_path / version / "f", version.encode())
+    old = (tmp_path / "v2" / "f").stat().st_ctime
+    wait_until(lambda: time.time() > old + 2.5, "a file that is old enough", 10)
+    cli.ok("put", "--objects", tmp_path / "v1", f"{bucket}/x")
+    for words in (("put", "--objects"), ("sync",)):
+        cli.ok("put", "--objects", "--force", tmp_path / "v1", f"{bucket}/x")
+        sent = cli.summary(*words, tmp_path / "v2", f"{bucket}/x")
+        assert (sent["files"], sent["skipped"]) == (1, 0), words
+        assert cli.body(bucket, "x/f") == b"v2", words
+
+
+def test_objects_of_one_second_are_told_apart(cli, bucket, tmp_path):
+    def second():
+        (item,) = cli.s3.list_objects_v2(Bucket=bucket)["Contents"]
+        return item["LastModified"].replace(microsecond=0)
+
+    for _ in range(20):
+        cli.s3.put_object(Bucket=bucket, Key="f", Body=b"v1")
+        first = second()
+        cli.ok("get", "-r", bucket, tmp_path / "out")
+        cli.s3.put_object(Bucket=bucket, Key="f", Body=b"v2")
+        if second() == first:
+            break
+    assert second() == first
+    cli.ok("get", "-r", bucket, tmp_path / "out")
+    assert (tmp_path / "out" / "f").read_bytes() == b"v2"
 
 
 def test_a_second_get_skips_what_is_there_and_mends_what_has_changed(cli, bucket, tmp_path):
@@ -788,6 +829,84 @@ def test_mv_removes_no_file_that_took_the_place_of_another(cli, bucket, tmp_path
     assert path.read_bytes() == b"new" and cli.body(bucket, "k") == b"old"
 
 
+def test_mv_keeps_its_source_from_a_bucket_that_answers_too_early(cli, bucket, tmp_path):
+    path = write(tmp_path / "f", b"x")
+    cli.ok("put", path, f"{bucket}/k")
+    for durability in ("group", "relaxed"):
+        cli.ok("bucket", "set", bucket, f"durability={durability}")
+        for source in (path, f"{bucket}/k"):
+            told = cli.refused(6, "mv", source, f"{bucket}/moved")
+            assert f"durability={durability}" in told and "leat cp" in told
+    assert path.exists() and cli.keys(bucket) == ["k"]
+    cli.ok("mv", f"{bucket}/k", tmp_path / "fetched")
+    cli.ok("bucket", "set", bucket, "durability=sync")
+    cli.ok("mv", path, f"{bucket}/moved")
+    assert not path.exists() and cli.keys(bucket) == ["moved"]
+
+
+@pytest.mark.parametrize("flag", [("--content-type", "x/y"), ("--meta", "a=1")])
+def test_copies_keep_what_they_have_and_say_so(cli, bucket, tmp_path, flag):
+    cli.s3.put_object(Bucket=bucket, Key="a", Body=b"x", ContentType="t/1")
+    for command in ("cp", "mv"):
+        for target in (f"{bucket}/b", tmp_path / "b"):
+            assert flag[0] in cli.refused(2, command, f"{bucket}/a", target, *flag)
+    assert cli.keys(bucket) == ["a"]
+    cli.ok("cp", write(tmp_path / "f", b"x"), f"{bucket}/f", *flag)
+
+
+def test_commands_for_many_go_on_after_a_failure(cli, bucket):
+    cli.s3.put_object(Bucket=bucket, Key="k", Body=b"12345")
+    missing = f"{bucket}/missing"
+    for words, shown in ((("stat", missing, f"{bucket}/k"), b"size      5"),
+                         (("cat", missing, f"{bucket}/k"), b"12345"),
+                         (("du", "not-there", bucket), b"5\t1\t")):
+        ended = cli.run(*words)
+        assert ended.returncode == 3 and shown in ended.stdout, (words, ended)
+        assert b"no such" in ended.stderr or b"not exist" in ended.stderr, (words, ended)
+    made = f"{bucket}-2"
+    ended = cli.run("mb", bucket, made)
+    assert ended.returncode == 3 and f"made {made}".encode() in ended.stderr, ended
+    ended = cli.run("rb", bucket, made)
+    assert ended.returncode == 3 and f"removed {made}".encode() in ended.stderr, ended
+    for words in (("stat", missing, missing), ("stat", missing), ("cat", missing, missing),
+                  ("du", "not-there"), ("rb", made, made)):
+        assert cli.run(*words).returncode == 4, words
+    lines = cli.run("stat", missing, f"{bucket}/k", "--json").stdout.splitlines()
+    assert [json.loads(line)["type"] for line in lines] == ["error", "object"]
+
+
+def on_a_terminal(cli, *words):
+    """What a command shows where its output and its errors are a terminal."""
+    master, slave = pty.openpty()
+    process = subprocess.Popen([str(binary()), *map(str, words)], stdin=subprocess.DEVNULL,
+                               stdout=slave, stderr=slave, env=cli.environment(TERM="dumb"))
+    os.close(slave)
+    seen = b""
+    try:
+        while piece := os.read(master, 65536):
+            seen += piece
+    except OSError:  # how Linux tells that the other side of a terminal has closed
+        pass
+    os.close(master)
+    process.wait(WAIT_SECONDS)
+    return seen
+
+
+def test_keys_do_not_steer_the_terminal(cli, bucket, tmp_path):
+    steering = "a\x1b[2Jb\x07\u009b2J"
+    cli.s3.put_object(Bucket=bucket, Key=f"d/{steering}", Body=b"x", Metadata={"m": "plain"})
+    write(tmp_path / "in" / steering, b"y")
+    commands = [("ls", "-r", bucket), ("stat", f"{bucket}/d/{steering}"),
+                ("get", "-r", "-v", bucket, tmp_path / "out"), ("rm", "-r", "-n", bucket),
+                ("put", "--objects", "-n", tmp_path / "in", f"{bucket}/x"),
+                ("cat", f"{bucket}/{steering}"), ("du", f"{bucket}/{steering}"),
+                ("get", f"{bucket}/{steering}", f"{bucket}/d", tmp_path / "none")]
+    for words in commands:
+        seen = on_a_terminal(cli, *words)
+        assert rb"\x1b[2J" in seen, (words, seen)
+        assert not any(one in seen for one in (b"\x1b", b"\x07", b"\xc2\x9b")), (words, seen)
+
+
 def uploads(cli, bucket):
     return cli.s3.list_multipart_uploads(Bucket=bucket).get("Uploads", [])
 
@@ -850,6 +969,20 @@ def test_a_file_that_changed_is_not_continued(cli, bucket, tmp_path):
     write(path, data)
     assert cli.summary("put", path, f"{bucket}/large")["bytes"] == len(data)
     assert cli.body(bucket, "large") == data
+
+
+@pytest.mark.parametrize("size", [100, 9 * MIB])
+def test_what_another_process_fetches_is_left_to_it(cli, bucket, tmp_path, size):
+    cli.ok("put", write(tmp_path / "f", noise(size)), f"{bucket}/f")
+    part = tmp_path / "out.leat-part"
+    with open(part, "wb") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        other.write(b"theirs")
+        other.flush()
+        assert "another process" in cli.refused(6, "get", f"{bucket}/f", tmp_path / "out")
+        assert part.read_bytes() == b"theirs" and not (tmp_path / "out").exists()
+    cli.ok("get", f"{bucket}/f", tmp_path / "out")
+    assert (tmp_path / "out").read_bytes() == noise(size)
 
 
 def parts_here(path):

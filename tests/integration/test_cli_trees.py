@@ -69,6 +69,19 @@ def test_sync_with_delete_leaves_alone_what_is_excluded(cli, bucket, folder):
     assert "keep.log" in cli.keys(bucket)
 
 
+def test_sync_with_delete_says_what_it_did_not_remove(cli, bucket, folder):
+    cli.ok("put", "--objects", folder, bucket)
+    for name in ("x/extra", "y/extra"):
+        cli.s3.put_object(Bucket=bucket, Key=name, Body=b"")
+    (folder / "b-dangling").symlink_to("nowhere")
+    ended = cli.run("sync", folder, bucket, "--delete")
+    assert ended.returncode == 3
+    assert b"2 that the source does not have were not removed" in ended.stderr, ended
+    assert {"x/extra", "y/extra"} < set(cli.keys(bucket))
+    (folder / "b-dangling").unlink()
+    assert cli.summary("sync", folder, bucket, "--delete")["removed"] == 2
+
+
 def test_patterns_are_for_trees(cli, bucket, folder):
     said = cli.refused(2, "put", folder / "a.jpg", f"{bucket}/", "--include", "*.jpg")
     assert "no tree" in said

@@ -4,8 +4,10 @@ test_s3_clients.py runs all of this again with the newest boto3, and has all the
 """
 
 import hashlib
+import io
 import json
 import os
+import socket
 import stat
 import subprocess
 import threading
@@ -195,6 +197,27 @@ def test_presigned_urls(bucket):
     assert bucket.read("a b/ü") == b"hello"
 
 
+def test_presigned_heads_and_parts(bucket):
+    sign = bucket.client.generate_presigned_url
+    where = {"Bucket": bucket.name, "Key": "large"}
+    upload = bucket.client.create_multipart_upload(**where)["UploadId"]
+    etags = []
+    for number, data in ((1, b"A" * 5 * MIB), (2, b"tail")):
+        url = sign("upload_part", Params=where | {"UploadId": upload, "PartNumber": number})
+        put = urllib.request.Request(url, data=data, method="PUT")
+        with urllib.request.urlopen(put, timeout=WAIT_SECONDS) as answer:
+            etags.append(answer.headers["ETag"])
+        other = url.replace(f"partNumber={number}", "partNumber=9")
+        assert status_of(urllib.request.Request(other, data=b"", method="PUT")) == 403
+    bucket.client.complete_multipart_upload(**where, UploadId=upload, MultipartUpload={
+        "Parts": [{"PartNumber": at + 1, "ETag": etag} for at, etag in enumerate(etags)]})
+    url = sign("head_object", Params=where)
+    with urllib.request.urlopen(urllib.request.Request(url, method="HEAD"),
+                                timeout=WAIT_SECONDS) as head:
+        assert int(head.headers["Content-Length"]) == 5 * MIB + 4
+    assert status_of(urllib.request.Request(url)) == 403, "signed for HEAD alone"
+
+
 def test_deleting_many(bucket):
     names = [f"k{number}" for number in range(30)] + ["<&>"]
     for name in names:
@@ -352,6 +375,37 @@ def test_buckets_as_hosts(start, tmp_path):
     botocore.auth.S3SigV4Auth(credentials, "s3", REGION).add_auth(signed)
     answer = server.ask("GET /_/v1/health", [f"{k}: {v}" for k, v in signed.headers.items()])
     assert (answer.status, answer.body) == (200, b"mine"), answer
+
+
+def test_boto3_with_buckets_as_hosts(start, tmp_path, monkeypatch):
+    """Virtual-host addressing, as AWS's SDKs do it unless they are told otherwise."""
+    server = start("serve", tmp_path / "data", "--s3-domain", "s3.leat.test")
+    node = Node(server, tmp_path / "data")
+    hosts, resolve = set(), socket.getaddrinfo
+
+    def to_loopback(host, *more, **options):
+        if str(host).endswith("s3.leat.test"):
+            hosts.add(host)
+            host = server.address[0]
+        return resolve(host, *more, **options)
+
+    monkeypatch.setattr(socket, "getaddrinfo", to_loopback)
+    node.url = f"http://s3.leat.test:{server.address[1]}"
+    client = node.client(s3={"addressing_style": "virtual"})
+    client.create_bucket(Bucket="photos", CreateBucketConfiguration={"LocationConstraint": REGION})
+    data = content(9 * MIB)
+    for key in ("plain", "a b/ü+%", "metrics", "photos/x"):
+        client.put_object(Bucket="photos", Key=key, Body=key.encode())
+        assert client.get_object(Bucket="photos", Key=key)["Body"].read() == key.encode()
+    client.upload_fileobj(io.BytesIO(data), "photos", "large")
+    assert client.get_object(Bucket="photos", Key="large")["Body"].read() == data
+    listed = [one["Key"] for one in client.list_objects_v2(Bucket="photos")["Contents"]]
+    assert listed == ["a b/ü+%", "large", "metrics", "photos/x", "plain"]
+    url = client.generate_presigned_url("get_object", Params={"Bucket": "photos", "Key": "plain"})
+    assert url.startswith("http://photos.s3.leat.test:")
+    assert status_of(urllib.request.Request(url)) == 200
+    assert refused(client.head_bucket, Bucket="other")[0] == 404
+    assert "photos.s3.leat.test" in hosts
 
 
 def test_objects_survive_a_restart(start, tmp_path):

@@ -112,6 +112,69 @@ def test_abuse_37_a_key_is_no_path_on_the_disk(node, bucket):
     assert not [name for name in names if "escaped" in name.name or "passwd" in name.name]
 
 
+def test_abuse_39_there_is_no_mount():
+    """Nothing takes keys for names of files but `leat get`, which has tests of its own."""
+    for words in (["mount"], ["fuse"], ["mount", "photos", "/mnt"]):
+        ended = run_leat(*words)
+        assert ended.returncode == 2 and "unknown command" in ended.stderr, ended
+
+
+# What other stores have for their nodes, and what Leat may have one day.
+BETWEEN_NODES = ["/minio/storage/v1/readall", "/minio/peer/v1/getlocks", "/minio/grid/v1",
+                 "/_/v1/rpc", "/_/v1/nodes", "/_/v1/internal/read", "/_/v1/peer", "/_/internal",
+                 "/_/v1/../../etc/passwd", "/_/v2/nodes", "/rustfs/rpc/read_file_stream"]
+
+
+def test_abuse_40_and_53_there_is_nothing_between_nodes(node):
+    for path in BETWEEN_NODES:
+        for method in ("GET", "POST", "PUT", "DELETE"):
+            for fields in ([], signed(node, method, path)[2:]):
+                with Connection(node.server.address) as connection:
+                    connection.send(head(f"{method} {path} HTTP/1.1",
+                                         f"Host: {urlsplit(node.url).netloc}",
+                                         *([] if method == "GET" else ["Content-Length: 0"]),
+                                         *[one for one in fields
+                                           if not one.lower().startswith("content-length")]))
+                    assert connection.answer().status in (400, 401, 403, 404, 405, 501), (
+                        method, path, fields)
+    assert node.client().list_buckets()["ResponseMetadata"]["HTTPStatusCode"] == 200
+
+
+def test_abuse_53_a_node_listens_once(node):
+    """No second port that other nodes would come to."""
+    links = [os.readlink(one) for one in Path(f"/proc/{node.server.pid}/fd").iterdir()]
+    sockets = {one[len("socket:["):-1] for one in links if one.startswith("socket:[")}
+    listening = set()
+    for table in ("tcp", "tcp6", "udp", "udp6"):
+        for line in Path(f"/proc/{node.server.pid}/net/{table}").read_text().splitlines()[1:]:
+            words = line.split()
+            is_open = words[3] == "0A" or table.startswith("udp")
+            if is_open and words[9] in sockets:
+                listening.add(int(words[1].rsplit(":", 1)[1], 16))
+    assert listening == {node.server.address[1]}
+
+
+def test_documents_take_memory_as_they_arrive(node, bucket):
+    """A length that is only announced costs nothing."""
+    upload = bucket.client.create_multipart_upload(Bucket=bucket.name, Key="k")["UploadId"]
+    path = f"/{bucket.name}/k?uploadId={upload}"
+    count, announced = 64, 2 * MIB - 1
+    lines = signed(node, "POST", path, b"x" * announced)
+    lines = [one for one in lines if not one.lower().startswith("content-length")]
+    before = node.server.rss_bytes()
+    connections = [Connection(node.server.address) for _ in range(count)]
+    try:
+        for connection in connections:
+            connection.send(head(*lines, f"Content-Length: {announced}", "Expect: 100-continue"))
+        for connection in connections:
+            # It waits for the body now.
+            assert connection.socket.recv(100).startswith(b"HTTP/1.1 100")
+        assert node.server.rss_bytes() - before < count * announced / 4
+    finally:
+        for connection in connections:
+            connection.close()
+
+
 def test_abuse_51_and_54_secrets_are_made_once_and_never_written(node, bucket):
     bucket.put("k", b"x", Metadata={"a": "b"})
     other = node.make_key("--read", bucket.name)

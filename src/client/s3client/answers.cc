@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "http1/grammar.h"
@@ -29,8 +30,11 @@ std::string text_of(xml::Element parent, std::string_view name) {
   return {};
 }
 
+// AWS and MinIO write a space as '+', as forms do. A plus is %2B with them and with Leat.
 Result<std::string> decoded(std::string_view text) {
-  auto key = http1::percent_decode(text);
+  std::string spaced(text);
+  std::ranges::replace(spaced, '+', ' ');
+  auto key = http1::percent_decode(spaced);
   if (!key) return fail(Errc::io, fmt::format("the service names a key badly: {}", text));
   return key;
 }
@@ -162,6 +166,19 @@ Result<std::string> parse_upload_id(std::string_view body) {
   std::string id = text_of(document.root(), "UploadId");
   if (id.empty()) return fail(Errc::io, "the service's answer has no UploadId");
   return id;
+}
+
+Result<std::vector<std::pair<std::string, std::string>>> parse_tags(std::string_view body) {
+  LEAT_TRY(const auto document, document_of(body, "Tagging"));
+  std::vector<std::pair<std::string, std::string>> tags;
+  const auto sets = document.root().children();
+  for (const xml::Element set : sets) {
+    if (set.name() != "TagSet") continue;
+    const auto all = set.children();
+    for (const xml::Element tag : all)
+      tags.emplace_back(text_of(tag, "Key"), text_of(tag, "Value"));
+  }
+  return tags;
 }
 
 Result<std::vector<FailedDelete>> parse_failed_deletes(std::string_view body) {

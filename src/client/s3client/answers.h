@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -85,6 +86,8 @@ Result<PartPage> parse_parts(std::string_view body);
 Result<VersionPage> parse_versions(std::string_view body);
 Result<UploadPage> parse_uploads(std::string_view body);
 Result<std::string> parse_upload_id(std::string_view body);
+// Keys and values, in their order.
+Result<std::vector<std::pair<std::string, std::string>>> parse_tags(std::string_view body);
 Result<std::vector<FailedDelete>> parse_failed_deletes(std::string_view body);
 // The children of the root that have text: of ListBucket's relatives, copies and completions.
 // Errors: also what an <Error> in an answer of status 200 says.

@@ -22,6 +22,15 @@ TEST(Answers, AListingIsDecodedAndSaysWhereToGoOn) {
   EXPECT_EQ(page->continuation, "t1");
 }
 
+TEST(Answers, ASpaceMayComeAsAPlusAndAPlusAsItsCode) {
+  const auto page = parse_objects(
+      "<ListBucketResult><Contents><Key>a+b%20c%2Bd</Key></Contents>"
+      "<CommonPrefixes><Prefix>e+f%2F</Prefix></CommonPrefixes></ListBucketResult>");
+  ASSERT_TRUE(page);
+  EXPECT_EQ(page->objects.at(0).key, "a b c+d");
+  EXPECT_EQ(page->groups, std::vector<std::string>{"e f/"});
+}
+
 TEST(Answers, AListingThatIsCutWithoutATokenIsAnError) {
   EXPECT_FALSE(
       parse_objects("<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>"));

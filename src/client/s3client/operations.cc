@@ -4,9 +4,12 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include "base/check.h"
 #include "http1/date.h"
 #include "http1/grammar.h"
+#include "http1/uri.h"
 #include "xml/writer.h"
 
 namespace leat::s3client {
@@ -14,6 +17,9 @@ namespace {
 
 constexpr std::string_view kNamespace = "http://s3.amazonaws.com/doc/2006-03-01/";
 constexpr std::string_view kMeta = "x-amz-meta-";
+// Beside the type: what a copy has of its source, and an upload must be told.
+constexpr std::array<std::string_view, 5> kContentFields = {
+    "Cache-Control", "Content-Disposition", "Content-Encoding", "Content-Language", "Expires"};
 
 std::optional<hash::ChecksumValue> whole_checksum(const http1::HeaderBlock& headers) {
   const auto type = headers.find("x-amz-checksum-type");
@@ -95,6 +101,9 @@ ObjectHead head_of(const httpclient::Response& response) {
   }
   head.etag = without_quotes(headers.find("ETag").value_or(""));
   head.content.type = headers.find("Content-Type").value_or("");
+  for (const std::string_view name : kContentFields) {
+    if (const auto value = headers.find(name)) head.content.fields.emplace_back(name, *value);
+  }
   for (const http1::HeaderField field : headers) {
     if (field.name.size() > kMeta.size() &&
         http1::equals_ignore_case(field.name.substr(0, kMeta.size()), kMeta)) {
@@ -111,6 +120,24 @@ rt::Task<ObjectHead> head_object(S3Client& client, ObjectName name) {
   request.fields.push_back({"x-amz-checksum-mode", "ENABLED"});
   LEAT_CO_TRY(const Answer answer, co_await client.ask(request));
   co_return head_of(answer.response);
+}
+
+rt::Task<std::string> get_tags(S3Client& client, ObjectName name) {
+  Request request;
+  request.name = std::move(name);
+  request.query = {{"tagging", ""}};
+  const auto answer = co_await client.ask(request);
+  if (!answer && answer.error().code() == Errc::not_implemented) co_return std::string();
+  if (!answer) co_return fail(answer.error().clone());
+  LEAT_CO_TRY(const auto tags, parse_tags(answer->body));
+  std::string text;
+  for (const auto& [key, value] : tags) {
+    if (!text.empty()) text += '&';
+    http1::append_percent_encoded(text, key, http1::Slash::encode);
+    text += '=';
+    http1::append_percent_encoded(text, value, http1::Slash::encode);
+  }
+  co_return text;
 }
 
 rt::Task<httpclient::Response> open_object(S3Client& client, GetQuery query) {

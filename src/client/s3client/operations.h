@@ -20,6 +20,8 @@ namespace leat::s3client {
 struct Content {
   std::string type{};                                           // Content-Type; empty: none
   std::vector<std::pair<std::string, std::string>> metadata{};  // names without x-amz-meta-
+  std::vector<std::pair<std::string, std::string>> fields{};    // Cache-Control and its like
+  std::string tags{};                                           // "a=1&b=2", percent-encoded
 };
 
 struct ObjectHead {
@@ -50,6 +52,9 @@ rt::Task<ObjectPage> list_objects(S3Client& client, ListQuery query);
 rt::Task<ObjectHead> head_object(S3Client& client, ObjectName name);
 // The head of the answer to a GET, or to a HEAD.
 ObjectHead head_of(const httpclient::Response& response);
+
+// As Content has them; a service that knows no tags has none.
+rt::Task<std::string> get_tags(S3Client& client, ObjectName name);
 
 struct GetQuery {
   ObjectName name{};

@@ -17,6 +17,11 @@ void add_content(Request& request, Content content) {
   }
   for (auto& [name, value] : content.metadata)
     request.fields.push_back({"x-amz-meta-" + name, std::move(value)});
+  for (auto& [name, value] : content.fields)
+    request.fields.push_back({name, std::move(value)});
+  if (!content.tags.empty()) {
+    request.fields.push_back({"x-amz-tagging", std::move(content.tags)});
+  }
 }
 
 void add_checksum(Request& request, const hash::ChecksumValue& checksum) {

@@ -5,15 +5,19 @@
 namespace leat::transfer {
 namespace {
 
+// Two objects of one whole second share that time; with milliseconds they do not.
+bool is_exact(WallTime time) {
+  return time != std::chrono::floor<std::chrono::seconds>(time);
+}
+
 // True if times alone prove that the target was made from this source.
 bool times_agree(const Entry& source, const Entry& target, Direction direction) {
   switch (direction) {
-    // The object was written after the file last changed in any way.
-    case Direction::up: return source.changed + kTimeDoubt <= target.modified;
-    // A download gives its file the time of the object, which services tell to the second; a file
-    // that was written since has another one.
-    case Direction::down:
-      return target.modified == std::chrono::floor<std::chrono::seconds>(source.modified);
+    // An object that is newer than the file may have been made from another one.
+    case Direction::up: return false;
+    // A download gives its file the time that its object was listed with; a file that was written
+    // since has another one.
+    case Direction::down: return is_exact(source.modified) && source.modified == target.modified;
     // Copies on a service are newer than what they are copies of; ETags must agree as well.
     case Direction::between:
       return source.etag == target.etag && source.modified <= target.modified;

@@ -1,9 +1,8 @@
 // Whether what is here must be sent there: decided from names, sizes and times. Pure.
 //
-// Equal names and sizes are not taken for equal bytes unless the times say that nothing can have
-// changed since; when in doubt the contents decide (`compare`), which costs a read, never a loss.
-// Times of changes are the service's: what a file system says was moved by the difference of the
-// clocks.
+// Equal names and sizes are not taken for equal bytes unless the times say that one was made from
+// the other; when in doubt the contents decide (`compare`), which costs a read, never a loss. Of a
+// file no time says that it was sent, so that uploads are always in doubt.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +17,6 @@ struct Entry {
   std::string name{};
   std::uint64_t size_bytes = 0;
   WallTime modified{};  // as it is kept there
-  WallTime changed{};   // of a file: when bytes or names last changed; of an object as `modified`
   std::string etag{};   // of an object
 };
 
@@ -38,9 +36,6 @@ struct Rules {
   bool by_content = false;  // never trust times
   bool remove_extra = false;
 };
-
-// Times closer than this tell nothing: services round to the second, clocks drift.
-constexpr Duration kTimeDoubt = std::chrono::seconds(2);
 
 // Requires: one of them is there, and if both are, their names are equal.
 Verdict judge(const Entry* source, const Entry* target, const Rules& rules);

@@ -27,6 +27,8 @@ class PartedCopy {
     plan_ = plan_parts(head.size_bytes, kCopyPartBytes);
     done_.resize(plan_.count);
     upload_.name = job_.target;
+    // A copy of one piece has them of its own; this one has what it is told.
+    LEAT_CO_TRY(head.content.tags, co_await s3client::get_tags(tools_.client, job_.source));
     LEAT_CO_TRY(upload_.id, co_await s3client::create_upload(tools_.client, job_.target,
                                                              std::move(head.content)));
     for (std::size_t i = 0; i < tools_.options.parts_at_once; ++i)

@@ -13,7 +13,7 @@ struct CopyJob {
   std::string etag{};  // of the source; empty: whichever is there
 };
 
-// Above 5 GiB in parts, several at a time.
+// Above 5 GiB in parts, several at a time. Type, metadata, fields and tags go with the bytes.
 // Errors: precondition_failed, when the source is another object now.
 rt::Task<void> copy_on_service(Tools& tools, CopyJob job);
 

@@ -55,10 +55,10 @@ struct Written {
 
 Status write_file(io::Disk& disk, const std::string& path, const Written& what) {
   const std::string part = part_path(path);
-  auto opened = disk.open(part, io::OpenMode::create);
+  auto opened = open_locked_part(disk, path);
   if (!opened && opened.error().code() == Errc::not_found) {
     LEAT_DO(make_folders(disk, path, what.is_durable));
-    opened = disk.open(part, io::OpenMode::create);
+    opened = open_locked_part(disk, path);
   }
   LEAT_TRY(const auto file, std::move(opened));
   LEAT_DO(file->truncate(0));
@@ -77,6 +77,11 @@ Error damaged(const s3client::ObjectName& name) {
           fmt::format("{}: the bytes that arrived do not give the object's checksum; run the "
                       "command again, and `leat fsck` on the node if it stays so",
                       name.text())};
+}
+
+WallTime file_time(const Listed& listed, const ObjectHead& head) {
+  const bool is_same = listed.modified != WallTime{} && listed.etag == head.etag;
+  return is_same ? listed.modified : head.modified;
 }
 
 bool may_fetch_again(const Error& error, std::uint32_t attempt, const TransferOptions& options) {
@@ -108,7 +113,8 @@ rt::Task<Fetched> download_file(Tools& tools, DownloadJob job) {
   if (job.size_bytes <= tools.options.part_bytes) {
     LEAT_CO_TRY(const auto whole, co_await fetch(tools, job.source));
     if (whole) {
-      const Written what{whole->lease.bytes(), whole->head.modified, job.is_durable};
+      const WallTime modified = file_time(job.listed, whole->head);
+      const Written what{whole->lease.bytes(), modified, job.is_durable};
       auto work = [&disk = tools.disk, path = job.path, what] {
         return write_file(disk, path, what);
       };

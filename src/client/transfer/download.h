@@ -13,11 +13,20 @@
 
 namespace leat::transfer {
 
+// What a listing said of an object. It tells milliseconds, an object itself only seconds.
+struct Listed {
+  std::string etag{};
+  WallTime modified{};
+};
+// The time for a file that has the object's bytes: the listed one, if that was the same object.
+WallTime file_time(const Listed& listed, const s3client::ObjectHead& head);
+
 struct DownloadJob {
   s3client::ObjectName source{};
   std::uint64_t size_bytes = 0;  // when it was listed
   std::string path{};
   bool is_durable = false;  // the file is there after a power cut: its object is to be removed
+  Listed listed{};          // if it was listed
 };
 
 // What was fetched.

@@ -25,7 +25,6 @@ rt::Task<std::optional<Entry>> ObjectEntries::next() {
   co_return std::optional(Entry{.name = object.key.substr(prefix_.size()),
                                 .size_bytes = object.size_bytes,
                                 .modified = object.modified,
-                                .changed = object.modified,
                                 .etag = std::move(object.etag)});
 }
 
@@ -51,11 +50,10 @@ struct FileEntries::Level {
   std::size_t at = 0;
 };
 
-FileEntries::FileEntries(const Ground& ground, std::string root, Duration skew, Complain complain,
+FileEntries::FileEntries(const Ground& ground, std::string root, Complain complain,
                          Incomplete incomplete)
     : ground_(ground),
       root_(std::move(root)),
-      skew_(skew),
       complain_(std::move(complain)),
       incomplete_(incomplete) {}
 
@@ -133,8 +131,7 @@ rt::Task<std::optional<Entry>> FileEntries::next() {
     } else {
       co_return std::optional(Entry{.name = std::move(name),
                                     .size_bytes = item.info.size_bytes,
-                                    .modified = item.info.modified,
-                                    .changed = item.info.changed + skew_});
+                                    .modified = item.info.modified});
     }
   }
   co_return std::optional<Entry>();

@@ -75,9 +75,9 @@ class FileEntries final : public EntrySource {
   };
   using Complain = std::function<void(const std::string& path, const Error& error)>;
 
-  // `skew` is added to times of changes: the service's clock minus ours. What cannot be looked at
-  // is told to `complain` and passed over. A folder that is not there has no files.
-  FileEntries(const Ground& ground, std::string root, Duration skew, Complain complain,
+  // What cannot be looked at is told to `complain` and passed over. A folder that is not there has
+  // no files.
+  FileEntries(const Ground& ground, std::string root, Complain complain,
               Incomplete incomplete = Incomplete::pass_over);
   ~FileEntries() override;
   rt::Task<std::optional<Entry>> next() override;
@@ -90,7 +90,6 @@ class FileEntries final : public EntrySource {
 
   Ground ground_;
   std::string root_;
-  Duration skew_;
   Complain complain_;
   Incomplete incomplete_;
   bool is_open_ = false;

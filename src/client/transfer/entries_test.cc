@@ -17,7 +17,7 @@ class FileEntriesTest : public ::testing::Test {
   }
 
   std::vector<std::string> names(const std::string& root) {
-    FileEntries entries({disk_, pool_}, root, {}, [](const std::string&, const Error&) {});
+    FileEntries entries({disk_, pool_}, root, [](const std::string&, const Error&) {});
     std::vector<std::string> all;
     while (true) {
       auto entry = world_.run(entries.next());
@@ -53,7 +53,7 @@ TEST_F(FileEntriesTest, ComplainOfWhatIsStillArrivingWhereItWouldBeMissed) {
   write("r/b");
   std::vector<std::string> told;
   const auto complain = [&told](const std::string& path, const Error&) { told.push_back(path); };
-  FileEntries entries({disk_, pool_}, "r", {}, complain, Incomplete::complain);
+  FileEntries entries({disk_, pool_}, "r", complain, Incomplete::complain);
   EXPECT_EQ(world_.run(entries.next()).value()->name, "b");
   EXPECT_EQ(told, std::vector<std::string>{"r/a.leat-part"});
 }

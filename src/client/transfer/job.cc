@@ -41,6 +41,9 @@ rt::Task<void> remove_moved(Tools& tools, s3client::ObjectName name, std::string
   // Gone is gone: an attempt whose answer was lost may have done it.
   if (removed.error().code() == Errc::not_found) co_return Status{};
   if (removed.error().code() != Errc::precondition_failed) co_return fail(removed.error().clone());
+  // Services that know no such key may call it a failed condition.
+  const auto head = co_await head_object(tools.client, name);
+  if (!head && head.error().code() == Errc::not_found) co_return Status{};
   co_return fail(Errc::conflict,
                  fmt::format("{}: the object was replaced while it was moved; the new one stays, "
                              "and so does what was moved",
@@ -83,7 +86,8 @@ rt::Task<std::optional<std::string>> find_fetched(Tools& tools, const Job& job) 
   LEAT_CO_TRY(const bool same, co_await has_content(tools, std::move(*open), head));
   if (!same) co_return nothing;
   if (job.is_dry) co_return std::optional(head.etag);
-  auto work = [&disk = tools.disk, path = job.path, modified = head.modified]() -> Status {
+  const WallTime modified = file_time({job.etag, job.modified}, head);
+  auto work = [&disk = tools.disk, path = job.path, modified]() -> Status {
     LEAT_TRY(const auto file, disk.open(path, io::OpenMode::read_write));
     return file->set_modified(modified);
   };
@@ -139,7 +143,9 @@ rt::Task<Outcome> get(Tools& tools, Job job) {
       LEAT_CO_DO(co_await std::move(syncing));
     }
   } else {
-    DownloadJob download{job.source, job.size_bytes, job.path, job.remove_source};
+    DownloadJob download{.source = job.source, .size_bytes = job.size_bytes, .path = job.path};
+    download.is_durable = job.remove_source;
+    download.listed = {job.etag, job.modified};
     LEAT_CO_TRY(Fetched fetched, co_await download_file(tools, std::move(download)));
     outcome.size_bytes = fetched.size_bytes;
     there = std::move(fetched.etag);

@@ -20,7 +20,8 @@ struct Job {
   std::vector<std::string> keys{};      // of remove, at most 1000
   std::vector<std::string> versions{};  // of remove: of each key; empty: the newest ones
   std::uint64_t size_bytes = 0;         // when it was listed
-  std::string etag{};                   // of the source of a copy
+  std::string etag{};                   // of the source of get and copy
+  WallTime modified{};                  // of the source of get, as it was listed
   s3client::Content content{};          // of put
   bool compare_first = false;           // send it only if its contents differ
   bool remove_source = false;           // afterwards: a move

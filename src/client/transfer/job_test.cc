@@ -76,6 +76,38 @@ TEST_F(JobTest, AnObjectThatIsGoneAlreadyWasMoved) {
   EXPECT_TRUE(world_.run(execute(tools_, move_down())));
 }
 
+// The answer to a DELETE was lost, and its second attempt met no object.
+TEST_F(JobTest, AnObjectThatIsGoneWasMovedAlsoIfThatIsCalledAFailedCondition) {
+  server_.expect({read_head(), send(answer("200 OK", "bytes")), read_head(),
+                  send(answer("412 Precondition Failed")), read_head(),
+                  send(answer("404 Not Found"))});
+  EXPECT_TRUE(world_.run(execute(tools_, move_down())));
+  EXPECT_NE(server_.received(0).find("HEAD /b/k "), std::string::npos);
+}
+
+TEST_F(JobTest, AnObjectThatWasReplacedMeanwhileWasNotMoved) {
+  server_.expect({read_head(), send(answer("200 OK", "bytes")), read_head(),
+                  send(answer("412 Precondition Failed")), read_head(),
+                  send("HTTP/1.1 200 OK\r\nETag: \"other\"\r\nContent-Length: 5\r\n\r\n")});
+  const auto moved = world_.run(execute(tools_, move_down()));
+  ASSERT_FALSE(moved);
+  EXPECT_EQ(moved.error().code(), Errc::conflict);
+}
+
+TEST_F(JobTest, ASmallObjectIsNotWrittenIntoWhatAnotherProcessFetches) {
+  auto& disk = world_.disk("here");
+  ASSERT_TRUE(disk.make_directories("new/folder"));
+  const auto other = disk.open("new/folder/f.leat-part", io::OpenMode::create).value();
+  ASSERT_TRUE(other->lock());
+  ASSERT_TRUE(other->write_all_at(0, as_bytes("theirs")));
+  server_.expect({read_head(), send(answer("200 OK", "bytes"))});
+  const auto refused = world_.run(execute(tools_, move_down()));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), Errc::conflict);
+  EXPECT_EQ(io::read_text(disk, "new/folder/f.leat-part").value(), "theirs");
+  EXPECT_FALSE(disk.info("new/folder/f"));
+}
+
 TEST_F(JobTest, ALargeCopyTakesNoPartsOfAnObjectThatWasReplaced) {
   server_.expect({read_head(), send("HTTP/1.1 200 OK\r\nETag: \"other\"\r\n"
                                     "Content-Length: 6000000000\r\n\r\n")});
@@ -86,10 +118,50 @@ TEST_F(JobTest, ALargeCopyTakesNoPartsOfAnObjectThatWasReplaced) {
   EXPECT_EQ(server_.received(0).find("POST"), std::string::npos);
 }
 
+TEST_F(JobTest, ALargeCopyHasTheFieldsAndTagsOfItsSource) {
+  const std::string fields =
+      "Cache-Control: no-cache\r\nContent-Disposition: inline\r\nContent-Encoding: gzip\r\n"
+      "Content-Language: de\r\nExpires: Thu, 01 Jan 2026 00:00:00 GMT\r\n"
+      "Content-Type: a/b\r\nx-amz-meta-m: 1\r\n";
+  server_.expect(
+      {read_head(),
+       send("HTTP/1.1 200 OK\r\nETag: \"tag\"\r\n" + fields + "Content-Length: 6000000000\r\n\r\n"),
+       read_head(),
+       send(answer("200 OK",
+                   "<Tagging><TagSet><Tag><Key>a b</Key><Value>1&amp;2</Value></Tag><Tag><Key>c"
+                   "</Key><Value/></Tag></TagSet></Tagging>")),
+       read_head(), send(answer("403 Forbidden"))});
+  CopyJob job{.source = {"b", "k"}, .target = {"b", "t"}, .size_bytes = 6 * kGiB, .etag = "tag"};
+  EXPECT_FALSE(world_.run(copy_on_service(tools_, job)));
+  const std::string sent = server_.received(0);
+  const std::size_t upload = sent.find("POST /b/t?uploads= ");
+  ASSERT_NE(upload, std::string::npos) << sent;
+  for (std::size_t at = 0; at < fields.size();) {
+    const std::size_t end = fields.find('\n', at) + 1;
+    EXPECT_NE(sent.find(fields.substr(at, end - at), upload), std::string::npos) << sent;
+    at = end;
+  }
+  EXPECT_NE(sent.find("x-amz-tagging: a%20b=1%262&c=\r\n", upload), std::string::npos) << sent;
+}
+
+TEST_F(JobTest, ALargeCopyDoesNotLoseTagsThatItMayNotRead) {
+  server_.expect({read_head(),
+                  send("HTTP/1.1 200 OK\r\nETag: \"tag\"\r\n"
+                       "Content-Length: 6000000000\r\n\r\n"),
+                  read_head(), send(answer("403 Forbidden"))});
+  CopyJob job{.source = {"b", "k"}, .target = {"b", "t"}, .size_bytes = 6 * kGiB, .etag = "tag"};
+  const Status refused = world_.run(copy_on_service(tools_, job));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), Errc::denied);
+}
+
 TEST_F(JobTest, ALargeCopyThatFailsAtItsEndLeavesNoPartsBehind) {
   options_.parts_at_once = 1;
   httpclient::Script script = {
-      read_head(), send("HTTP/1.1 200 OK\r\nETag: \"tag\"\r\nContent-Length: 6442450944\r\n\r\n"),
+      read_head(),
+      send("HTTP/1.1 200 OK\r\nETag: \"tag\"\r\nContent-Length: 6442450944\r\n\r\n"),
+      read_head(),
+      send(answer("200 OK", "<Tagging><TagSet/></Tagging>")),
       read_head(),
       send(answer("200 OK",
                   "<InitiateMultipartUploadResult><UploadId>up</UploadId></"

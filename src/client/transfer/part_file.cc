@@ -5,11 +5,10 @@
 #include "transfer/names.h"
 
 namespace leat::transfer {
-namespace {
 
 // Between open and lock another process may have completed the file: then what is locked has the
 // final name, and must not be written.
-Result<std::unique_ptr<io::File>> open_locked(io::Disk& disk, const std::string& path) {
+Result<std::unique_ptr<io::File>> open_locked_part(io::Disk& disk, const std::string& path) {
   constexpr int kAttemptsMax = 10;
   for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
     LEAT_TRY(auto file, disk.open(part_path(path), io::OpenMode::create));
@@ -20,8 +19,6 @@ Result<std::unique_ptr<io::File>> open_locked(io::Disk& disk, const std::string&
   }
   return fail(Errc::conflict, fmt::format("{} is being fetched by another process", path));
 }
-
-}  // namespace
 
 Status sync_name(io::Disk& disk, const std::string& path) {
   std::string folder = parent_of(path);
@@ -38,7 +35,7 @@ Status sync_name(io::Disk& disk, const std::string& path) {
 Result<std::unique_ptr<PartFile>> PartFile::open(io::Disk& disk, std::string path,
                                                  const PartPlan& parts, const std::string& etag,
                                                  bool goes_on) {
-  LEAT_TRY(auto file, open_locked(disk, path));
+  LEAT_TRY(auto file, open_locked_part(disk, path));
   std::unique_ptr<PartFile> made(
       new PartFile(disk, std::move(path), parts.size_bytes, std::move(file)));
   made->line_ = fmt::format("leat-part 1 {} {}\n", parts.part_bytes, etag);

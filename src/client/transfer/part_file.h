@@ -25,6 +25,11 @@ namespace leat::transfer {
 // The name of a file, and in a tree those of the folders above it, are there after a power cut.
 Status sync_name(io::Disk& disk, const std::string& path);
 
+// Opens or makes the file that `path` is while it is incomplete, for this process alone until it
+// is closed: two that write to it would mix their bytes.
+// Errors: conflict, when another process works on it; as Disk::open().
+Result<std::unique_ptr<io::File>> open_locked_part(io::Disk& disk, const std::string& path);
+
 class PartFile {
  public:
   // Opens or makes the file that `path` is while it is incomplete. What was begun for another

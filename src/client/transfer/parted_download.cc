@@ -107,8 +107,9 @@ rt::Task<bool> PartedDownload::is_good() {
 }
 
 rt::Task<void> PartedDownload::close(bool good) {
-  auto work = [this, good] {
-    return good ? file_->complete(head_.modified, job_.is_durable) : file_->discard();
+  const WallTime modified = file_time(job_.listed, head_);
+  auto work = [this, good, modified] {
+    return good ? file_->complete(modified, job_.is_durable) : file_->discard();
   };
   auto closing = tools_.pool.run<void>(std::move(work));
   co_return co_await std::move(closing);

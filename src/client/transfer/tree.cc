@@ -30,7 +30,7 @@ class Adder {
 
   rt::Task<void> run() {
     LEAT_CO_DO(check());
-    // The first answer: whether the buckets are there, and what the service's clock says.
+    // A bucket that is not there is told before anything is listed.
     const std::array sides = {&tree_.source, &tree_.target};
     for (const Location* side : sides) {
       if (!side->is_object()) continue;
@@ -44,6 +44,7 @@ class Adder {
     };
     LEAT_CO_DO(co_await plan(*source, *target, tree_.rules, emit));
     LEAT_CO_DO(co_await flush());
+    if (kept_ > 0 && tree_.kept) tree_.kept(kept_);
     if (found_ > 0 || is_blind_) co_return Status{};
     if (!tree_.found_nothing) co_return fail(nothing_found());
     tree_.found_nothing(nothing_found());
@@ -89,8 +90,7 @@ class Adder {
       is_blind_ = true;
       tree_.complain(path, error);
     };
-    return std::make_unique<FileEntries>(ground, location.path, tools_.client.clock_skew(),
-                                         std::move(complain), incomplete);
+    return std::make_unique<FileEntries>(ground, location.path, std::move(complain), incomplete);
   }
 
   rt::Task<void> take(Verdict verdict, Entry entry) {
@@ -156,7 +156,7 @@ class Adder {
   }
 
   Job job_for(const Entry& entry) const {
-    Single single{.size_bytes = entry.size_bytes, .etag = entry.etag};
+    Single single{.size_bytes = entry.size_bytes, .etag = entry.etag, .modified = entry.modified};
     single.source = tree_.source;
     single.target = tree_.target;
     for (Location* side : {&single.source, &single.target}) {
@@ -171,6 +171,7 @@ class Adder {
 
   rt::Task<void> remove(Entry entry) {
     // What could not be looked at must not be taken for missing.
+    if (is_blind_) ++kept_;
     if (is_blind_) co_return Status{};
     if (tree_.target.is_file()) {
       Job job{.action = Action::remove_file, .is_dry = tree_.is_dry};
@@ -198,6 +199,7 @@ class Adder {
   Tree tree_;
   std::vector<std::string> extra_;
   std::uint64_t found_ = 0;  // in the source
+  std::uint64_t kept_ = 0;   // in the target: extra as far as could be looked at
   bool is_blind_ = false;    // some of the files could not be looked at
 };
 
@@ -212,6 +214,7 @@ Status claim(const Tree& tree, const std::string& target) {
 Job single_job(const Single& single, const Tree& how) {
   Job job{.size_bytes = single.size_bytes,
           .etag = single.etag,
+          .modified = single.modified,
           .remove_source = how.remove_source,
           .is_dry = how.is_dry};
   job.compare_first = !how.rules.force;

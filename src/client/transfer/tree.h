@@ -21,6 +21,8 @@ struct Tree {
   std::function<void(const std::string& name, const Error& error)> complain{};
   // Told of what needs no job, because it is there.
   std::function<void(const Entry& entry)> skipped{};
+  // Told how much was not removed, because some of the source could not be looked at.
+  std::function<void(std::uint64_t count)> kept{};
   // Told that the source has nothing; without it that is an error.
   std::function<void(const Error& error)> found_nothing{};
   // Takes a target; false if it is taken already. Without it no two sources share a target.
@@ -43,7 +45,8 @@ struct Single {
   Location source{};
   Location target{};
   std::uint64_t size_bytes = 0;
-  std::string etag{};
+  std::string etag{};   // of an object
+  WallTime modified{};  // of an object, if a listing told it
 };
 Job single_job(const Single& single, const Tree& how);
 

@@ -4,6 +4,7 @@
 
 #include <chrono>
 
+#include "s3/target.h"
 #include "xml/writer.h"
 
 namespace leat::s3 {
@@ -11,7 +12,7 @@ namespace {
 
 std::string_view sentence(S3Code code) {
   switch (code) {
-    case S3Code::access_denied: return "Access Denied";
+    case S3Code::access_denied: return kAccessDenied;
     case S3Code::no_such_key: return "The specified key does not exist.";
     case S3Code::no_such_bucket: return "The specified bucket does not exist";
     case S3Code::no_such_upload:
@@ -20,12 +21,13 @@ std::string_view sentence(S3Code code) {
     case S3Code::precondition_failed:
       return "At least one of the pre-conditions you specified did not hold";
     case S3Code::invalid_range: return "The requested range is not satisfiable";
-    case S3Code::invalid_bucket_name: return "The specified bucket is not valid.";
     case S3Code::key_too_long: return "Your key is too long";
     case S3Code::malformed_xml:
       return "The XML you provided was not well-formed or did not validate against our published "
              "schema";
-    case S3Code::bucket_not_empty: return "The bucket you tried to delete is not empty";
+    case S3Code::bucket_not_empty:
+      return "The bucket you tried to delete is not empty: objects, old versions, delete markers "
+             "and uploads in parts count";
     case S3Code::bucket_already_owned_by_you:
       return "Your previous request to create the named bucket succeeded and you already own it.";
     case S3Code::invalid_part:
@@ -46,6 +48,11 @@ std::string_view sentence(S3Code code) {
 
 std::unexpected<S3Error> refuse(S3Code code) {
   return refuse(code, std::string(sentence(code)));
+}
+
+std::unexpected<S3Error> refuse_name(std::string_view bucket) {
+  return refuse(S3Code::invalid_bucket_name,
+                fmt::format("The specified bucket is not valid: {}.", broken_rule(bucket)));
 }
 
 S3Error told(const Error& error, S3Code missing) {

@@ -23,11 +23,16 @@ using S3Task = boost::asio::awaitable<S3Result<T>, rt::Executor>;
 using Answer = S3Task<http::Response>;
 
 constexpr std::string_view kNamespace = "http://s3.amazonaws.com/doc/2006-03-01/";
+// What AccessDenied says where nobody has said more.
+constexpr std::string_view kAccessDenied = "Access Denied";
 // Everything belongs to the node.
 constexpr std::string_view kOwner = "leat";
 
 // The refusal with AWS's sentence for the code.
 std::unexpected<S3Error> refuse(S3Code code);
+
+// InvalidBucketName, with the rule that the name breaks.
+std::unexpected<S3Error> refuse_name(std::string_view bucket);
 
 // What a layer below said, in S3's words; `missing` is what it means by not_found.
 S3Error told(const Error& error, S3Code missing);

@@ -77,7 +77,7 @@ Answer list_buckets(Call& call) {
 }
 
 Answer create_bucket(Call& call) {
-  if (!is_bucket_name(call.target.bucket)) co_return refuse(S3Code::invalid_bucket_name);
+  if (!is_bucket_name(call.target.bucket)) co_return refuse_name(call.target.bucket);
   const DocumentForm form;
   LEAT_CO_TRY(const std::string text, co_await read_document(call, form));
   LEAT_CO_DO(check_location(text, call.tools.options));

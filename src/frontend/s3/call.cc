@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/encoding.h"
 #include "hash/digest.h"
 #include "http1/grammar.h"
@@ -11,6 +13,7 @@ namespace leat::s3 {
 namespace {
 
 constexpr std::size_t kSealBytes = 16;
+constexpr std::size_t kDocumentBytes = 4 * kKiB;  // most documents are smaller
 
 bool is_checksum(std::string_view name) {
   constexpr std::string_view kPrefix = "x-amz-checksum-";
@@ -97,13 +100,17 @@ S3Task<std::string> read_document(Call& call, DocumentForm form) {
   }
   LEAT_CO_TRY(auto plan, s3body::plan_upload(request, call.caller.payload, framing));
   LEAT_CO_TRY(auto reader, s3body::BodyReader::create(std::move(plan), call.caller.chain));
-  std::string text(framing.content_length.value_or(form.max_bytes) + 1, '\0');
+  // One more than may be there, to see its end.
+  const std::size_t size_max = framing.content_length.value_or(form.max_bytes) + 1;
+  std::string text;
   std::size_t size = 0;
   for (;;) {
-    const MutableBytes room = std::as_writable_bytes(std::span(text)).subspan(size);
-    if (room.empty()) {
+    if (size == size_max) {
       co_return refuse(S3Code::max_message_length_exceeded, "Your request was too big.");
     }
+    // Memory is given for what has arrived, not for what was announced.
+    if (size == text.size()) text.resize(std::min(size_max, std::max(2 * size, kDocumentBytes)));
+    const MutableBytes room = std::as_writable_bytes(std::span(text)).subspan(size);
     LEAT_CO_TRY(const std::size_t got, told(co_await call.exchange.body.read(room)));
     if (got == 0) break;
     LEAT_CO_DO(reader.step(Bytes(room).first(got)));

@@ -63,6 +63,66 @@ TEST_F(S3Test, Abuse47WhatIsTheServersCannotBeSetByAClient) {
       << "nobody can pretend that an upload was completed";
 }
 
+TEST_F(S3Test, FieldsOfContentComeBackAsTheyWereSent) {
+  const Fields fields = {{"Content-Disposition", "attachment; filename=\"a b.jpg\""},
+                         {"Content-Language", "de, en"},
+                         {"Expires", "Thu, 01 Dec 2050 16:00:00 GMT"}};
+  ASSERT_EQ(put("k", "hello", fields).status, 200);
+  ASSERT_EQ(ask("PUT", "/photos/c", {{"x-amz-copy-source", "photos/k"}}).status, 200);
+  for (const std::string target : {"/photos/k", "/photos/c"}) {
+    for (const std::string method : {"GET", "HEAD"}) {
+      const Reply got = ask(method, target);
+      for (const auto& [name, value] : fields)
+        EXPECT_EQ(got.field(name), value) << method << target;
+    }
+  }
+}
+
+TEST_F(S3Test, WhatIsTooLargeIsRefusedAndNotStored) {
+  EXPECT_EQ(put("k", "x", {{"x-amz-meta-a", std::string(2047, 'a')}}).status, 200);
+  EXPECT_EQ(code(put("k", "y", {{"x-amz-meta-a", std::string(2048, 'a')}})),
+            "400 MetadataTooLarge");
+  const std::string upload = element(ask("POST", "/photos/m?uploads"), "UploadId");
+  const std::string part = "/photos/m?partNumber=1&uploadId=" + upload;
+  const std::string size = std::to_string(5 * kGiB + 1);
+  for (const std::string& target : {std::string("/photos/k"), part}) {
+    RawClient client(http_);
+    std::string head = signed_head("PUT", target, "y");
+    head.replace(head.find("Content-Length: 1"), 17, "Content-Length: " + size);
+    EXPECT_EQ(code(client.ask(head, "")), "400 EntityTooLarge") << target;
+  }
+  EXPECT_EQ(ask("GET", "/photos/k").body, "x");
+}
+
+TEST_F(S3Test, TheExpectedOwnerIsTheNodeOrNothingIsDone) {
+  const Fields right = {{"x-amz-expected-bucket-owner", "leat"}};
+  const Fields wrong = {{"x-amz-expected-bucket-owner", "111122223333"}};
+  ASSERT_EQ(put("k", "x", right).status, 200);
+  for (const std::string method : {"GET", "PUT", "DELETE"})
+    EXPECT_EQ(code(ask(method, "/photos/k", wrong)), "403 AccessDenied") << method;
+  EXPECT_EQ(ask("GET", "/photos/k", right).body, "x");
+}
+
+TEST_F(S3Test, TimesAreConditionsOfReading) {
+  const std::string modified = put("k", "x").field("etag");
+  const std::string past = "Sun, 06 Nov 1994 08:49:37 GMT";
+  const std::string future = "Thu, 01 Dec 2050 16:00:00 GMT";
+  const auto status = [&](const Fields& fields) { return ask("GET", "/photos/k", fields).status; };
+  EXPECT_EQ(status({{"If-Modified-Since", past}}), 200);
+  EXPECT_EQ(status({{"If-Modified-Since", future}}), 304);
+  EXPECT_EQ(status({{"If-Unmodified-Since", past}}), 412);
+  EXPECT_EQ(status({{"If-Unmodified-Since", future}}), 200);
+  // ETags come before times.
+  EXPECT_EQ(status({{"If-Match", modified}, {"If-Unmodified-Since", past}}), 200);
+  EXPECT_EQ(status({{"If-None-Match", "\"x\""}, {"If-Modified-Since", future}}), 200);
+}
+
+TEST_F(S3Test, ARangeOfAPartIsNotTaken) {
+  ASSERT_EQ(put("k", "0123456789").status, 200);
+  EXPECT_EQ(code(ask("GET", "/photos/k?partNumber=1", {{"Range", "bytes=0-1"}})),
+            "400 InvalidRequest");
+}
+
 TEST_F(S3Test, RangesConditionsAndOverrides) {
   const std::string etag = put("k", "0123456789").field("etag");
   const auto range = [&](const std::string& text) {
@@ -228,12 +288,13 @@ TEST_F(S3Test, Abuse41And42DocumentsThatAreNoneAreRefused) {
   std::string deep;
   for (int i = 0; i < 40; ++i)
     deep += "<Delete>";
+  const std::string entity =
+      "<!DOCTYPE Delete [<!ENTITY e SYSTEM \"file:///etc/passwd\">]>"
+      "<Delete><Object><Key>&e;</Key></Object></Delete>";
   for (const std::string& body : std::vector<std::string>{
            "", "<Delete>", "<Delete></Delete>", "<Other><Object><Key>a</Key></Object></Other>",
            "<Delete><Object><Key>a</Key><Key>b</Key></Object></Delete>",
-           "<Delete><Object></Object></Delete>", "<Delete><What/></Delete>",
-           "<!DOCTYPE Delete [<!ENTITY e SYSTEM \"file:///etc/passwd\">]>"
-           "<Delete><Object><Key>&e;</Key></Object></Delete>",
+           "<Delete><Object></Object></Delete>", "<Delete><What/></Delete>", entity,
            "<Delete><Object><Key>&lol;</Key></Object></Delete>", many, deep}) {
     EXPECT_EQ(code(ask("POST", "/photos?delete", {}, body)), "400 MalformedXML")
         << body.substr(0, 80);
@@ -311,7 +372,7 @@ TEST_F(S3Test, CopiesKeepOrReplaceMetadata) {
   EXPECT_EQ(ask("GET", "/photos/a%20b").body, "hello");
   EXPECT_EQ(ask("GET", "/photos/a%20b").field("x-amz-meta-x"), "2");
   EXPECT_EQ(ask("GET", "/photos/a%20b").field("content-type"), "binary/octet-stream");
-  const auto refused = [&](Fields fields) { return code(ask("PUT", "/photos/d", fields)); };
+  const auto refused = [&](const Fields& fields) { return code(ask("PUT", "/photos/d", fields)); };
   EXPECT_EQ(refused({{"x-amz-copy-source", "photos/none"}}), "404 NoSuchKey");
   EXPECT_EQ(refused({{"x-amz-copy-source", "none/a"}}), "404 NoSuchBucket");
   EXPECT_EQ(refused({{"x-amz-copy-source", "photos"}}), "400 InvalidArgument");
@@ -323,6 +384,16 @@ TEST_F(S3Test, CopiesKeepOrReplaceMetadata) {
   EXPECT_EQ(refused({{"x-amz-copy-source", "photos/c"},
                      {"x-amz-copy-source-if-none-match", "5d41402abc4b2a76b9719d911017c592"}}),
             "412 PreconditionFailed");
+}
+
+TEST_F(S3Test, CopiesGoBetweenBuckets) {
+  ASSERT_EQ(ask("PUT", "/second").status, 200);
+  ASSERT_EQ(put("k", "hello", {{"Content-Type", "a/b"}}).status, 200);
+  ASSERT_EQ(ask("PUT", "/second/deep/k", {{"x-amz-copy-source", "/photos/k"}}).status, 200);
+  ASSERT_EQ(ask("DELETE", "/photos/k").status, 204);
+  const Reply got = ask("GET", "/second/deep/k");
+  EXPECT_EQ(got.body, "hello");
+  EXPECT_EQ(got.field("content-type"), "a/b");
 }
 
 // Tags.

@@ -150,11 +150,16 @@ Grant grant_of(const Call& call, const Wanted& wanted) {
   return is_reading ? Grant::if_public : Grant::refused;
 }
 
-bool is_concerned(const Call& call) {
+bool may_delete_some(const Call& call) {
   if (call.caller.who == Who::operators || rules_know(call)) return true;
   const store::BucketTablePtr table = call.store().buckets();
   const record::Bucket* bucket = table->find(call.target.bucket);
-  return bucket != nullptr && call.tools.rules.policy(*bucket) != nullptr;
+  const auto policy = bucket != nullptr ? call.tools.rules.policy(*bucket) : nullptr;
+  if (policy == nullptr) return false;
+  std::optional<std::string_view> principal;
+  if (call.caller.key != nullptr) principal = call.caller.key->id;
+  return policy->may_allow(Action::delete_object, principal) ||
+         policy->may_allow(Action::delete_object_version, principal);
 }
 
 Grant grant_of(const Call& call, VersionActions actions, bool is_version, const Target& target) {
@@ -188,7 +193,7 @@ Grant grant_of(Operation operation, const Call& call) {
     case Operation::s3_head_bucket: return grant_to_know(call, Action::list_bucket);
     case Operation::s3_get_bucket_location: return grant_to_know(call, Action::get_bucket_location);
     case Operation::s3_delete_objects:  // which asks for each key
-      return is_concerned(call) ? Grant::allowed : Grant::refused;
+      return may_delete_some(call) ? Grant::allowed : Grant::refused;
     case Operation::s3_list_objects:
     case Operation::s3_list_objects_v2: return listing(Action::list_bucket);
     case Operation::s3_list_uploads: return listing(Action::list_uploads);

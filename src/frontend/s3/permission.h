@@ -43,8 +43,8 @@ Grant grant_of(const Call& call, VersionActions actions, bool is_version, const 
 // The operation of a call: everything but what is about more than one key.
 Grant grant_of(http::Operation operation, const Call& call);
 
-// Whether rules or a policy say anything about this caller and bucket: reason enough to read a list
-// of keys and to judge each.
-bool is_concerned(const Call& call);
+// Whether this caller could delete anything in the bucket, by rules or a policy: reason enough to
+// read a list of keys and to judge each.
+bool may_delete_some(const Call& call);
 
 }  // namespace leat::s3

@@ -91,6 +91,26 @@ TEST_F(PermissionTest, Abuse49AnonymousRequestsGetWhatAPolicyGivesAndNothingElse
   EXPECT_EQ(objects(), 2U);
 }
 
+TEST_F(PermissionTest, WhoCannotDeleteAnythingIsRefusedBeforeHisListOfKeysIsRead) {
+  ASSERT_EQ(put("a", "1").status, 200);
+  const sigv4::Signer eve = key_with({});
+  const std::string list = "<Delete><Object><Key>a</Key></Object></Delete>";
+  const std::string none = R"("arn:aws:s3:::photos/none/*")";
+  for (const std::string& policy :
+       {statement("Allow", everybody_, R"("s3:GetObject","s3:PutObject")", objects_),
+        statement("Deny", everybody_, R"("s3:DeleteObject")", none)}) {
+    ASSERT_EQ(set_policy(policy).status, 204);
+    EXPECT_EQ(code(anonymous("POST", "/photos?delete", {}, list)), denied_) << policy;
+    EXPECT_EQ(code(ask_as(eve, "POST", "/photos?delete", {}, list)), denied_) << policy;
+  }
+  // Some key he may delete: each is judged.
+  ASSERT_EQ(set_policy(statement("Allow", everybody_, R"("s3:DeleteObject")", none)).status, 204);
+  const Reply judged = anonymous("POST", "/photos?delete", {}, list);
+  EXPECT_EQ(judged.status, 200);
+  EXPECT_EQ(element(judged, "Code"), "AccessDenied");
+  EXPECT_EQ(objects(), 1U);
+}
+
 TEST_F(PermissionTest, APolicyForEverybodyGivesNobodyThePolicy) {
   ASSERT_EQ(set_policy(statement("Allow", everybody_, R"("s3:*")", all_)).status, 204);
   EXPECT_EQ(anonymous("PUT", "/photos/k", {}, "x").status, 200);

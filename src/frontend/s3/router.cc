@@ -6,6 +6,7 @@
 #include <array>
 #include <span>
 
+#include "hash/checksum.h"
 #include "http1/grammar.h"
 #include "http1/uri.h"
 #include "s3/answer.h"
@@ -230,7 +231,8 @@ constexpr std::array<std::string_view, 34> kFields = {
     "x-amz-trailer",
     "x-amz-user-agent",
 };
-constexpr std::array<std::string_view, 2> kFieldFamilies = {"x-amz-meta-", "x-amz-checksum-"};
+constexpr std::array<std::string_view, 3> kOfChecksums = {
+    "x-amz-checksum-algorithm", "x-amz-checksum-mode", "x-amz-checksum-type"};
 
 // Fields that Leat knows with one value only: another one asks for what it does not have.
 struct OnlyValue {
@@ -284,10 +286,10 @@ Status check_copy_field(const Row& row, std::string_view name) {
 
 Status check_field(const Row& row, std::string_view name, std::string_view value) {
   if (!is_amz(name)) return {};
-  const bool is_known =
-      std::ranges::any_of(kFields, [name](auto one) { return equals_ignore_case(name, one); }) ||
-      std::ranges::any_of(kFieldFamilies,
-                          [name](auto family) { return starts_with_field(name, family); });
+  const auto is_name = [name](std::string_view one) { return equals_ignore_case(name, one); };
+  const bool is_known = std::ranges::any_of(kFields, is_name) ||
+                        std::ranges::any_of(kOfChecksums, is_name) ||
+                        starts_with_field(name, "x-amz-meta-") || hash::algorithm_from_header(name);
   if (!is_known) return unknown(name);
   LEAT_DO(check_copy_field(row, name));
   for (const OnlyValue& only : kOnlyValues) {

@@ -124,18 +124,37 @@ S3Status admit(Operation operation, Call& call) {
                   "Request specific response headers cannot be used for anonymous GET requests.");
   }
   if (const auto owner = call.field("x-amz-expected-bucket-owner"); owner && *owner != kOwner) {
-    return refuse(S3Code::access_denied);
+    return refuse(S3Code::access_denied,
+                  fmt::format("Access Denied: x-amz-expected-bucket-owner is not {}, whom "
+                              "everything here belongs to.",
+                              kOwner));
   }
   if (call.target.key.size() > record::kKeyMaxBytes) return refuse(S3Code::key_too_long);
   if (!needs_bucket(operation)) return {};
   auto bucket = call.store().find_bucket(call.target.bucket);
   if (!bucket) {
     if (call.only_if_public) return refuse(S3Code::access_denied);
-    return refuse(is_bucket_name(call.target.bucket) ? S3Code::no_such_bucket
-                                                     : S3Code::invalid_bucket_name);
+    if (!is_bucket_name(call.target.bucket)) return refuse_name(call.target.bucket);
+    return refuse(S3Code::no_such_bucket);
   }
   call.bucket = *std::move(bucket);
   return {};
+}
+
+// Why, and what to do: by who asks alone. What is forbidden and what is not there must read alike
+// for whoever may not list.
+void explain_denial(S3Error& error, Who who) {
+  if (error.code != S3Code::access_denied || error.message != kAccessDenied) return;
+  switch (who) {
+    case Who::operators: return;
+    case Who::nobody:
+      error.message = "Access Denied: no credentials were sent, and this is not open to everybody.";
+      return;
+    case Who::key:
+      error.message =
+          "Access Denied: no rule of this key and no policy allows it (leat key list shows rules), "
+          "or it is not there and the key may not list.";
+  }
 }
 
 void add_durability(http::Response& response, Change change, const record::Bucket& bucket) {
@@ -171,6 +190,7 @@ class S3Api::Operator final : public http::Handler {
       add_cors(tools_, exchange.head, call.target.bucket, *answer);
       co_return std::move(*answer);
     }
+    explain_denial(answer.error(), caller->who);
     if (answer.error().code == S3Code::internal_error) {
       logger_.error("S3 request failed", {{"request", exchange.request_id},
                                           {"path", exchange.head.path},

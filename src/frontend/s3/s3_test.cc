@@ -142,6 +142,38 @@ TEST_F(S3Test, Abuse44CopiesNeedRightsAtBothEnds) {
 
 // Buckets.
 
+TEST_F(S3Test, ARefusedNameIsToldItsRule) {
+  const auto rule = [&](const std::string& name) { return element(ask("PUT", name), "Message"); };
+  EXPECT_NE(rule("/ab").find("3 to 63"), std::string::npos);
+  EXPECT_NE(rule("/My_Photos").find("lower-case"), std::string::npos) << rule("/My_Photos");
+  EXPECT_NE(rule("/photos-").find("begins and ends"), std::string::npos);
+  EXPECT_NE(rule("/a..b").find("between letters"), std::string::npos);
+  EXPECT_NE(rule("/192.168.5.4").find("IP address"), std::string::npos);
+  EXPECT_NE(rule("/xn--abc").find("xn--"), std::string::npos);
+  EXPECT_NE(rule("/abc-s3alias").find("-s3alias"), std::string::npos);
+}
+
+TEST_F(S3Test, ADenialSaysWhyAndTellsNothingOfWhatIsThere) {
+  ASSERT_EQ(put("secret", "x").status, 200);
+  const auto nobody = [&](const std::string& target) {
+    return element(send("GET", target, {{"Host", "server"}}, ""), "Message");
+  };
+  EXPECT_NE(nobody("/photos/secret").find("no credentials"), std::string::npos);
+  EXPECT_EQ(nobody("/photos/secret"), nobody("/photos/missing"));
+  EXPECT_EQ(nobody("/photos/secret"), nobody("/missing/missing"));
+  using keys::Right;
+  const auto alice = key_with({{.bucket = "photos", .prefix = "a/", .rights = {Right::read}}});
+  const auto key = [&](const std::string& target) {
+    const Reply refused = ask_as(alice, "GET", target);
+    EXPECT_EQ(code(refused), "403 AccessDenied") << target;
+    return element(refused, "Message");
+  };
+  EXPECT_NE(key("/photos/secret").find("leat key list"), std::string::npos);
+  EXPECT_EQ(key("/photos/secret"), key("/photos/missing"));
+  EXPECT_EQ(key("/photos/secret"), key("/photos/a/missing")) << "may be read, not listed";
+  EXPECT_EQ(key("/photos/secret"), key("/missing/missing"));
+}
+
 TEST_F(S3Test, BucketsComeAndGo) {
   EXPECT_EQ(code(ask("PUT", "/photos")), "409 BucketAlreadyOwnedByYou");
   EXPECT_EQ(code(ask("PUT", "/Bad_Name")), "400 InvalidBucketName");

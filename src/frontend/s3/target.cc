@@ -47,16 +47,23 @@ Target target_of(std::string_view path, std::string_view host, std::string_view 
           .key = std::string(path.substr(std::min(slash + 1, path.size())))};
 }
 
-bool is_bucket_name(std::string_view name) {
-  if (name.size() < 3 || name.size() > 63 || !is_plain(name.front()) || !is_plain(name.back())) {
-    return false;
-  }
+std::string_view broken_rule(std::string_view name) {
+  if (name.size() < 3 || name.size() > 63) return "it has 3 to 63 characters";
   const bool is_spelled =
       std::ranges::all_of(name, [](char c) { return is_plain(c) || c == '-' || c == '.'; });
+  if (!is_spelled) return "it has lower-case letters, digits, '-' and '.' only";
+  if (!is_plain(name.front()) || !is_plain(name.back())) {
+    return "it begins and ends with a letter or a digit";
+  }
   const auto has = [name](std::string_view part) { return name.find(part) != name.npos; };
-  return is_spelled && !has("..") && !has(".-") && !has("-.") && !looks_like_address(name) &&
-         !name.starts_with("xn--") && !name.ends_with("-s3alias") && !name.ends_with("--ol-s3") &&
-         name != "metrics";
+  if (has("..") || has(".-") || has("-.")) return "a '.' stands between letters or digits";
+  if (looks_like_address(name)) return "it does not look like an IP address";
+  if (name.starts_with("xn--")) return "it does not begin with xn--";
+  if (name.ends_with("-s3alias") || name.ends_with("--ol-s3")) {
+    return "it does not end with -s3alias or --ol-s3";
+  }
+  if (name == "metrics") return "metrics is a page of Leat's own";
+  return "";
 }
 
 }  // namespace leat::s3

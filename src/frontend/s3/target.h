@@ -28,6 +28,10 @@ bool is_s3(const http1::RequestHead& head, std::string_view domain);
 Target target_of(std::string_view path, std::string_view host, std::string_view domain);
 
 // 3 to 63 of a–z, 0–9, '.' and '-', as AWS has them; none of Leat's own paths.
-bool is_bucket_name(std::string_view name);
+// Returns the rule that a name breaks; nothing for a good one.
+std::string_view broken_rule(std::string_view name);
+inline bool is_bucket_name(std::string_view name) {
+  return broken_rule(name).empty();
+}
 
 }  // namespace leat::s3

@@ -53,6 +53,39 @@ TEST_F(S3Test, AnUploadInPartsBecomesOneObject) {
   EXPECT_EQ(ask("GET", "/photos?uploads").body.find("<Upload>"), std::string::npos);
 }
 
+TEST_F(S3Test, ACompletionHasConditions) {
+  const auto begin = [&] { return element(ask("POST", "/photos/m?uploads"), "UploadId"); };
+  const auto complete = [&](const std::string& upload, const Fields& fields) {
+    const std::string target = "/photos/m?uploadId=" + upload;
+    const std::string etag = ask("PUT", target + "&partNumber=1", {}, upload).field("etag");
+    return code(ask("POST", target, fields, listing({{1, etag}})));
+  };
+  const std::string first = begin();
+  EXPECT_EQ(complete(first, {{"If-Match", "\"x\""}}), "404 NoSuchKey");
+  EXPECT_EQ(complete(first, {{"If-None-Match", "*"}}), "200 (none)");
+  const std::string etag = ask("HEAD", "/photos/m").field("etag");
+  const std::string second = begin();
+  EXPECT_EQ(complete(second, {{"If-None-Match", "*"}}), "412 PreconditionFailed");
+  EXPECT_EQ(complete(second, {{"If-None-Match", etag}}), "501 NotImplemented");
+  EXPECT_EQ(complete(second, {{"If-Match", "\"x\""}}), "412 PreconditionFailed");
+  EXPECT_EQ(ask("GET", "/photos/m").body, first) << "and the upload can still be completed";
+  EXPECT_EQ(complete(second, {{"If-Match", etag}}), "200 (none)");
+  EXPECT_EQ(ask("GET", "/photos/m").body, second);
+}
+
+TEST_F(S3Test, ChecksumsOfUnknownAlgorithmsAreRefusedEverywhere) {
+  const std::string upload = element(ask("POST", "/photos/m?uploads"), "UploadId");
+  const std::string target = "/photos/m?uploadId=" + upload;
+  const std::string etag = ask("PUT", target + "&partNumber=1", {}, "x").field("etag");
+  for (const std::string name : {"xxhash64", "sha512", "md5", "none"}) {
+    const Fields fields = {{"x-amz-checksum-" + name, "AAAA"}};
+    EXPECT_EQ(code(ask("POST", target, fields, listing({{1, etag}}))), "501 NotImplemented");
+    EXPECT_EQ(code(ask("PUT", target + "&partNumber=2", fields, "x")), "501 NotImplemented");
+    EXPECT_EQ(code(put("k", "x", fields)), "501 NotImplemented");
+  }
+  EXPECT_EQ(objects(), 0U);
+}
+
 TEST_F(S3Test, AnEmptyLastPartIsReadWithoutARange) {
   const std::string upload = element(ask("POST", "/photos/m?uploads"), "UploadId");
   const std::string target = "/photos/m?uploadId=" + upload;

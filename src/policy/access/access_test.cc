@@ -90,6 +90,20 @@ TEST(BucketPolicy, IsSilentAboutWhatNoStatementCovers) {
   EXPECT_FALSE(one.is_public());
 }
 
+TEST(BucketPolicy, TellsWhetherAnythingCouldBeAllowed) {
+  const std::string some = R"("arn:aws:s3:::photos/some/*")";
+  const std::string never = R"(,"Condition":{"IpAddress":{"aws:SourceIp":"10.0.0.1/32"}})";
+  const BucketPolicy made =
+      parsed(policy(statement("Allow", R"({"AWS":"LEAT1"})", R"("s3:DeleteObject")", some, never) +
+                    "," + statement("Allow", "\"*\"", R"("s3:GetObject")", kAll) + "," +
+                    statement("Deny", "\"*\"", R"("s3:PutObject")", kAll)));
+  EXPECT_TRUE(made.may_allow(Action::delete_object, "LEAT1"));
+  EXPECT_FALSE(made.may_allow(Action::delete_object, "LEAT2"));
+  EXPECT_FALSE(made.may_allow(Action::delete_object, std::nullopt));
+  EXPECT_TRUE(made.may_allow(Action::get_object, std::nullopt));
+  EXPECT_FALSE(made.may_allow(Action::put_object, "LEAT1")) << "denied is not allowed";
+}
+
 TEST(BucketPolicy, ObjectsAreNotTheBucketAndTheOtherWayRound) {
   const BucketPolicy objects =
       parsed(policy(statement("Allow", "\"*\"", R"("s3:*")", R"("arn:aws:s3:::photos/*")")));

@@ -85,6 +85,9 @@ class BucketPolicy {
   static s3error::S3Result<BucketPolicy> parse(std::string_view text, std::string_view bucket);
 
   Verdict decide(const Question& question) const;
+  // Whether a statement allows the action for any key at all, if its conditions hold. Nobody else
+  // needs to be asked which keys he means.
+  bool may_allow(Action action, std::optional<std::string_view> principal) const;
   // Whether a statement allows something to everybody. Of its conditions only IpAddress makes it
   // less than public, and only with networks of /8 (IPv6: /32) or smaller.
   bool is_public() const;

@@ -46,13 +46,16 @@ bool holds(const Condition& condition, const Question& question) {
   return (text && fits(condition, *text)) != condition.is_negated;
 }
 
+bool is_about(const Statement& statement, Action action,
+              std::optional<std::string_view> principal) {
+  if (!statement.actions.test(static_cast<std::size_t>(action))) return false;
+  return statement.is_for_everybody ||
+         (principal &&
+          std::ranges::find(statement.principals, *principal) != statement.principals.end());
+}
+
 bool is_about(const Statement& statement, const Question& question) {
-  if (!statement.actions.test(static_cast<std::size_t>(question.action))) return false;
-  const bool is_for =
-      statement.is_for_everybody ||
-      (question.principal &&
-       std::ranges::find(statement.principals, *question.principal) != statement.principals.end());
-  if (!is_for) return false;
+  if (!is_about(statement, question.action, question.principal)) return false;
   const bool is_covered =
       row_of(question.action).scope == Scope::bucket
           ? statement.covers_bucket
@@ -111,6 +114,12 @@ Verdict BucketPolicy::decide(const Question& question) const {
     verdict = Verdict::allowed;
   }
   return verdict;
+}
+
+bool BucketPolicy::may_allow(Action action, std::optional<std::string_view> principal) const {
+  return std::ranges::any_of(statements_, [&](const Statement& one) {
+    return one.allows && is_about(one, action, principal);
+  });
 }
 
 bool BucketPolicy::is_public() const {

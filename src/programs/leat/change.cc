@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "leat/harmless.h"
 #include "leat/json_text.h"
 #include "leat/say.h"
 
@@ -18,10 +19,11 @@ void tell(const Arguments& arguments, const Change& change, bool is_new) {
     say("{}\n", json_text(line));
   } else if (is_dry) {
     if (is_new) {
-      say("would {} {}\n", change.action, change.shown.empty() ? change.name : change.shown);
+      say("would {} {}\n", change.action,
+          harmless(change.shown.empty() ? change.name : change.shown));
     }
   } else if (!arguments.has("--quiet")) {
-    fmt::print(stderr, "{}\n", change.done);
+    fmt::print(stderr, "{}\n", harmless(change.done));
   }
 }
 

@@ -11,6 +11,7 @@
 #include "io/pool_io.h"
 #include "io/tcp_network.h"
 #include "io/uring_io.h"
+#include "leat/harmless.h"
 #include "leat/table.h"
 #include "rt/runtime.h"
 #include "rt/signals.h"
@@ -202,7 +203,7 @@ Status confirm(const Session& session, const std::string& question) {
         Errc::bad_request,
         fmt::format("{}? Nobody can be asked here: pass --yes, or look with --dry-run", question));
   }
-  fmt::print(stderr, "{}? [y/N] ", question);
+  fmt::print(stderr, "{}? [y/N] ", harmless(question));
   std::fflush(stderr);
   std::string answer;
   std::getline(std::cin, answer);

@@ -4,6 +4,8 @@
 
 #include <cstdio>
 
+#include "leat/harmless.h"
+
 namespace leat::programs {
 
 Exit exit_for(Errc code) {
@@ -41,7 +43,15 @@ Exit exit_for(Errc code) {
 
 Exit complain(const Error& error) {
   const std::string_view detail = error.detail();
-  fmt::print(stderr, "leat: {}\n", detail.empty() ? traits(error.code()).name : detail);
+  std::string_view rest = detail.empty() ? traits(error.code()).name : detail;
+  std::string text;
+  // Mistakes in settings are told together, a line each.
+  while (rest.contains('\n')) {
+    const std::size_t end = rest.find('\n');
+    text += harmless(rest.substr(0, end)) + '\n';
+    rest.remove_prefix(end + 1);
+  }
+  fmt::print(stderr, "leat: {}{}\n", text, harmless(rest));
   return exit_for(error.code());
 }
 

@@ -1,6 +1,9 @@
 // cp, mv and sync: between files and objects, in any direction.
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "leat/harmless.h"
 #include "leat/routes.h"
 #include "leat/subcommands.h"
 #include "leat/table.h"
@@ -62,8 +65,40 @@ Result<Ends> ends_of(const Session& session) {
   return ends;
 }
 
+// What goes from object to object keeps its type and metadata, and files have none.
+Status check_content(const Session& session, const std::vector<Location>& sources) {
+  for (const ValueFlag& flag : kContentFlags) {
+    if (!session.arguments.values.contains(flag.flag)) continue;
+    const auto object = std::ranges::find_if(sources, &Location::is_object);
+    if (object == sources.end()) continue;
+    return fail(Errc::bad_request,
+                fmt::format("{} is for files that are sent, and {} is an object: what it has stays "
+                            "with it",
+                            flag.flag, object->text()));
+  }
+  return {};
+}
+
+// A bucket that answers before a write is on the disk may lose what was moved to it, after its
+// source is gone for good.
+rt::Task<void> check_durable(Session& session, std::string bucket) {
+  s3client::Request request{.method = "GET"};
+  request.name.bucket = bucket;
+  request.query = {{"leat-durability", ""}};
+  const auto answer = co_await session.client().ask(request);
+  // Other services take it for a listing or refuse it, and are durable when they answer.
+  const bool is_late = answer && (answer->body == "group" || answer->body == "relaxed");
+  if (!is_late) co_return Status{};
+  co_return fail(Errc::conflict,
+                 fmt::format("{0} answers writes before they are on the disk (durability={1}), and "
+                             "a power cut could take both sides of a move: `leat cp` and later "
+                             "remove the source, or `leat bucket set {0} durability=sync`",
+                             bucket, answer->body));
+}
+
 rt::Task<Exit> copy_or_move(Session& session, bool remove_source) {
   LEAT_CO_TRY(Ends ends, ends_of(session));
+  LEAT_CO_DO(check_content(session, ends.sources));
   const bool from_stream = ends.sources.front().is_stream();
   if (from_stream || ends.target.is_stream()) {
     if (remove_source) co_return fail(Errc::bad_request, "a stream cannot be moved: use leat cp");
@@ -72,6 +107,8 @@ rt::Task<Exit> copy_or_move(Session& session, bool remove_source) {
     co_return fail(Errc::bad_request, "stdin goes to an object: BUCKET/KEY");
   }
   LEAT_CO_DO(co_await check_targets(session, ends.sources, ends.target));
+  const bool may_lose = remove_source && ends.target.is_object();
+  if (may_lose) LEAT_CO_DO(co_await check_durable(session, ends.target.object.bucket));
   std::string shown_root;
   const bool is_tree = session.arguments.has("--recursive");
   LEAT_CO_TRY(auto members, members_for(session, ends.target, is_tree, shown_root));
@@ -119,8 +156,7 @@ rt::Task<void> check_source(Session& session, const Location& source) {
     const transfer::FileEntries::Ground ground{session.tools().disk, session.tools().pool};
     // What cannot be looked at is told when the tree is planned.
     const auto pass_over = [](const std::string&, const Error&) {};
-    auto files =
-        std::make_unique<transfer::FileEntries>(ground, source.path, Duration{}, pass_over);
+    auto files = std::make_unique<transfer::FileEntries>(ground, source.path, pass_over);
     co_return co_await check_any(std::move(files), filter, source);
   }
   if (may_be_empty) co_return Status{};
@@ -145,7 +181,13 @@ rt::Task<Exit> sync(Session& session) {
   tree.rules.remove_extra = session.arguments.has("--delete");
   // Two trees that are both empty are alike; but it may not be what was meant.
   tree.found_nothing = [&session](const Error& error) {
-    if (!session.is_quiet()) fmt::print(stderr, "leat: {}\n", error.detail());
+    if (!session.is_quiet()) fmt::print(stderr, "leat: {}\n", harmless(error.detail()));
+  };
+  tree.kept = [](std::uint64_t count) {
+    fmt::print(stderr,
+               "leat: {} that the source does not have were not removed: some of it could not be "
+               "looked at. Mend that, and run the same command again\n",
+               count);
   };
   run.start();
   Status planned = co_await transfer::add_tree(run.tools(), run.crew(), std::move(tree));

@@ -7,6 +7,7 @@
 #include "leat/running_nodes.h"
 #include "leat/say.h"
 #include "leat/settings.h"
+#include "leat/shell_text.h"
 #include "leat/subcommands.h"
 #include "leat/table.h"
 
@@ -46,7 +47,8 @@ Result<NodeFile> find_node(const Invocation& invocation, const Arguments& argume
     io::PosixDisk disk;
     LEAT_TRY(auto running, running_node(disk, directory));
     if (running) return std::move(*running);
-    fmt::print(stderr, "leat: no node runs on {0}; `leat serve {0}` starts one\n", directory);
+    fmt::print(stderr, "leat: no node runs on {}; `leat serve {}` starts one\n", directory,
+               shell_text(directory));
   }
   return described_node(invocation, settings, directory);
 }
@@ -61,7 +63,8 @@ Result<std::string> keys_text(const std::string& directory) {
   auto text = read_text(directory + "/keys.json");
   if (text || text.error().code() != Errc::not_found) return text;
   return fail(Errc::not_found,
-              fmt::format("no node was started on {0} yet: `leat serve {0}` does that", directory));
+              fmt::format("no node was started on {} yet: `leat serve {}` does that", directory,
+                          shell_text(directory)));
 }
 
 // The one that was given, or that the only node of this user is on.
@@ -83,12 +86,14 @@ Status print_env(const Invocation& invocation, const Arguments& arguments) {
     return fail(Errc::not_found, "no access key that may do everything; leat key create makes one");
   }
   LEAT_TRY(const NodeFile node, find_node(invocation, arguments, directory));
-  say("export AWS_ACCESS_KEY_ID={}\n", (*key)->id);
-  say("export AWS_SECRET_ACCESS_KEY={}\n", (*key)->secret);
-  say("export AWS_REGION={0}\nexport AWS_DEFAULT_REGION={0}\n", node.region);
-  say("export AWS_ENDPOINT_URL={0}\nexport AWS_ENDPOINT_URL_S3={0}\n", node.url);
-  if (!node.ca_file.empty()) say("export AWS_CA_BUNDLE={}\n", node.ca_file);
-  say("# leat ls; aws --endpoint-url {} s3 ls\n", node.url);
+  say("export AWS_ACCESS_KEY_ID={}\n", shell_text((*key)->id));
+  say("export AWS_SECRET_ACCESS_KEY={}\n", shell_text((*key)->secret));
+  const std::string region = shell_text(node.region);
+  say("export AWS_REGION={0}\nexport AWS_DEFAULT_REGION={0}\n", region);
+  const std::string url = shell_text(node.url);
+  say("export AWS_ENDPOINT_URL={0}\nexport AWS_ENDPOINT_URL_S3={0}\n", url);
+  if (!node.ca_file.empty()) say("export AWS_CA_BUNDLE={}\n", shell_text(node.ca_file));
+  say("# leat ls; aws --endpoint-url {} s3 ls\n", url);
   return {};
 }
 

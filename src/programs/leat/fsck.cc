@@ -138,6 +138,11 @@ Status run(const Invocation& invocation, const Arguments& arguments) {
   if (arguments.has("--rebuild-datasets")) return rebuild_datasets(invocation, arguments);
   if (arguments.positionals.empty())
     return fail(Errc::bad_request, "which directory? leat fsck DIR");
+  if (arguments.has("--rebuild") && arguments.has("--dry-run")) {
+    return fail(Errc::bad_request,
+                "--rebuild has no --dry-run: leave --rebuild out, and leat fsck looks and changes "
+                "nothing");
+  }
   Tools tools;
   const bool as_json = arguments.has("--json");
   nlohmann::json document = nlohmann::json::array();

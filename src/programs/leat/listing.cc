@@ -1,4 +1,5 @@
 #include "leat/listing.h"
+#include "leat/harmless.h"
 #include "leat/json_text.h"
 #include "leat/say.h"
 #include "leat/table.h"
@@ -13,20 +14,6 @@ nlohmann::json json_of(const Row& row) {
   if (row.modified) item["modified"] = s3client::iso_time(*row.modified);
   if (!row.etag.empty()) item["etag"] = row.etag;
   return item;
-}
-
-// A name must not steer the terminal.
-std::string harmless(const std::string& name) {
-  std::string text;
-  for (const char c : name) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7f) {
-      text += fmt::format("\\x{:02x}", byte);
-    } else {
-      text += c;
-    }
-  }
-  return text;
 }
 
 }  // namespace

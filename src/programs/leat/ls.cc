@@ -2,9 +2,11 @@
 
 #include <algorithm>
 
+#include "leat/harmless.h"
 #include "leat/json_text.h"
 #include "leat/listing.h"
 #include "leat/say.h"
+#include "leat/several.h"
 #include "leat/subcommands.h"
 #include "leat/table.h"
 #include "s3client/operations.h"
@@ -93,39 +95,49 @@ nlohmann::json json_of(const ObjectName& name, const s3client::ObjectHead& head)
   return item;
 }
 
-void print_head(const ObjectName& name, const s3client::ObjectHead& head) {
-  say("name      {}\n", name.text());
+void print_head(const Session& session, const ObjectName& name, const s3client::ObjectHead& head) {
+  const auto shown = [&session](const std::string& text) {
+    return session.invocation.stdout_is_terminal ? harmless(text) : text;
+  };
+  say("name      {}\n", shown(name.text()));
   say("size      {} ({})\n", head.size_bytes, human_bytes(head.size_bytes));
   say("modified  {}\n", s3client::iso_time(head.modified));
   say("etag      {}\n", head.etag);
-  say("type      {}\n", head.content.type);
+  say("type      {}\n", shown(head.content.type));
   if (head.checksum) {
     say("checksum  {} {}\n", hash::word_of(head.checksum->algorithm()), head.checksum->base64());
   }
   for (const auto& [key, value] : head.content.metadata)
-    say("meta      {}={}\n", key, value);
+    say("meta      {}={}\n", shown(key), shown(value));
+}
+
+rt::Task<Exit> stat_one(Session& session, std::string word) {
+  LEAT_CO_TRY(const auto location, transfer::parse_object(word));
+  if (location.object.key.empty()) {
+    LEAT_CO_DO(co_await s3client::head_bucket(session.client(), location.object.bucket));
+    if (session.wants_json()) {
+      say("{}\n", json_text({{"type", "bucket"}, {"name", location.object.bucket}}));
+    } else {
+      say("bucket    {}\n", location.object.bucket);
+    }
+    co_return Exit::done;
+  }
+  LEAT_CO_TRY(const auto head, co_await s3client::head_object(session.client(), location.object));
+  if (session.wants_json()) {
+    say("{}\n", json_text(json_of(location.object, head)));
+  } else {
+    print_head(session, location.object, head);
+  }
+  co_return Exit::done;
 }
 
 rt::Task<Exit> stat(Session& session) {
+  Several several(session, session.words().size());
   for (const std::string& word : session.words()) {
-    LEAT_CO_TRY(const auto location, transfer::parse_object(word));
-    if (location.object.key.empty()) {
-      LEAT_CO_DO(co_await s3client::head_bucket(session.client(), location.object.bucket));
-      if (session.wants_json()) {
-        say("{}\n", json_text({{"type", "bucket"}, {"name", location.object.bucket}}));
-      } else {
-        say("bucket    {}\n", location.object.bucket);
-      }
-      continue;
-    }
-    LEAT_CO_TRY(const auto head, co_await s3client::head_object(session.client(), location.object));
-    if (session.wants_json()) {
-      say("{}\n", json_text(json_of(location.object, head)));
-    } else {
-      print_head(location.object, head);
-    }
+    auto outcome = co_await stat_one(session, word);
+    several.ended(word, std::move(outcome));
   }
-  co_return Exit::done;
+  co_return several.exit();
 }
 
 constexpr std::string_view kDuEpilogue =
@@ -161,18 +173,25 @@ rt::Task<Exit> du(Session& session) {
       names.push_back({bucket.name, ""});
   }
   nlohmann::json all = nlohmann::json::array();
+  Several several(session, names.size(), /*has_lines=*/false);
   for (const ObjectName& name : names) {
-    LEAT_CO_TRY(const Usage usage, co_await count(session, name));
+    const auto usage = co_await count(session, name);
+    Result<Exit> outcome = Exit::done;
+    if (!usage) outcome = fail(usage.error().clone());
+    several.ended(name.text(), std::move(outcome));
+    if (!usage) continue;
     if (session.wants_json()) {
-      all.push_back({{"name", name.text()}, {"objects", usage.objects}, {"bytes", usage.bytes}});
+      all.push_back({{"name", name.text()}, {"objects", usage->objects}, {"bytes", usage->bytes}});
     } else if (session.invocation.stdout_is_terminal) {
-      say("{:>10}  {:>12} objects  {}\n", human_bytes(usage.bytes), usage.objects, name.text());
+      say("{:>10}  {:>12} objects  {}\n", human_bytes(usage->bytes), usage->objects,
+          harmless(name.text()));
     } else {
-      say("{}\t{}\t{}\n", usage.bytes, usage.objects, name.text());
+      say("{}\t{}\t{}\n", usage->bytes, usage->objects, name.text());
     }
   }
+  LEAT_CO_TRY(const Exit exit, several.exit());
   if (session.wants_json()) say("{}\n", json_text(all));
-  co_return Exit::done;
+  co_return exit;
 }
 
 }  // namespace

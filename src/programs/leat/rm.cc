@@ -5,6 +5,7 @@
 #include "leat/change.h"
 #include "leat/routes.h"
 #include "leat/say.h"
+#include "leat/several.h"
 #include "leat/subcommands.h"
 #include "leat/table.h"
 #include "leat/transfer_run.h"
@@ -136,25 +137,32 @@ rt::Task<void> make_bucket(Session& session, std::string bucket) {
   co_return fail(there.error().clone());
 }
 
-rt::Task<Exit> mb(Session& session) {
-  for (const std::string& word : session.words()) {
-    LEAT_CO_TRY(const auto location, transfer::parse_object(word));
-    const std::string& bucket = location.object.bucket;
-    if (!location.object.key.empty()) {
-      co_return fail(Errc::bad_request, fmt::format("{} is no name of a bucket", word));
-    }
-    Status made = co_await make_bucket(session, bucket);
-    const bool is_there = !made && made.error().code() == Errc::conflict;
-    if (!made && !(is_there && session.arguments.has("--exist-ok"))) {
-      co_return fail(std::move(made).error());
-    }
-    const Change change{.type = "bucket",
-                        .action = "make",
-                        .name = bucket,
-                        .done = is_there ? bucket + " is there" : "made " + bucket};
-    tell(session.arguments, change, !is_there);
+rt::Task<Exit> mb_one(Session& session, std::string word) {
+  LEAT_CO_TRY(const auto location, transfer::parse_object(word));
+  const std::string& bucket = location.object.bucket;
+  if (!location.object.key.empty()) {
+    co_return fail(Errc::bad_request, fmt::format("{} is no name of a bucket", word));
   }
+  Status made = co_await make_bucket(session, bucket);
+  const bool is_there = !made && made.error().code() == Errc::conflict;
+  if (!made && !(is_there && session.arguments.has("--exist-ok"))) {
+    co_return fail(std::move(made).error());
+  }
+  const Change change{.type = "bucket",
+                      .action = "make",
+                      .name = bucket,
+                      .done = is_there ? bucket + " is there" : "made " + bucket};
+  tell(session.arguments, change, !is_there);
   co_return Exit::done;
+}
+
+rt::Task<Exit> mb(Session& session) {
+  Several several(session, session.words().size());
+  for (const std::string& word : session.words()) {
+    auto outcome = co_await mb_one(session, word);
+    several.ended(word, std::move(outcome));
+  }
+  co_return several.exit();
 }
 
 constexpr std::array kRbSwitches = {
@@ -239,29 +247,36 @@ rt::Task<Exit> empty_bucket(Session& session, ObjectName bucket) {
   co_return emptied;
 }
 
-rt::Task<Exit> rb(Session& session) {
-  for (const std::string& word : session.words()) {
-    LEAT_CO_TRY(const auto location, transfer::parse_object(word));
-    if (!location.object.key.empty()) {
-      co_return fail(Errc::bad_request,
-                     fmt::format("{} is no name of a bucket; `leat rm` removes objects", word));
-    }
-    if (session.arguments.has("--force")) {
-      LEAT_CO_TRY(const Exit emptied, co_await empty_bucket(session, location.object));
-      if (emptied != Exit::done) co_return emptied;
-    }
-    const std::string& bucket = location.object.bucket;
-    if (session.arguments.has("--dry-run")) {
-      LEAT_CO_DO(co_await s3client::head_bucket(session.client(), bucket));
-    } else {
-      LEAT_CO_DO(co_await s3client::delete_bucket(session.client(), bucket));
-    }
-    tell(session.arguments, {.type = "bucket",
-                             .action = "remove",
-                             .name = bucket,
-                             .done = fmt::format("removed {}", bucket)});
+rt::Task<Exit> rb_one(Session& session, std::string word) {
+  LEAT_CO_TRY(const auto location, transfer::parse_object(word));
+  if (!location.object.key.empty()) {
+    co_return fail(Errc::bad_request,
+                   fmt::format("{} is no name of a bucket; `leat rm` removes objects", word));
   }
+  if (session.arguments.has("--force")) {
+    LEAT_CO_TRY(const Exit emptied, co_await empty_bucket(session, location.object));
+    if (emptied != Exit::done) co_return emptied;
+  }
+  const std::string& bucket = location.object.bucket;
+  if (session.arguments.has("--dry-run")) {
+    LEAT_CO_DO(co_await s3client::head_bucket(session.client(), bucket));
+  } else {
+    LEAT_CO_DO(co_await s3client::delete_bucket(session.client(), bucket));
+  }
+  tell(session.arguments, {.type = "bucket",
+                           .action = "remove",
+                           .name = bucket,
+                           .done = fmt::format("removed {}", bucket)});
   co_return Exit::done;
+}
+
+rt::Task<Exit> rb(Session& session) {
+  Several several(session, session.words().size());
+  for (const std::string& word : session.words()) {
+    auto outcome = co_await rb_one(session, word);
+    several.ended(word, std::move(outcome));
+  }
+  co_return several.exit();
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <map>
 
 #include "http1/media_type.h"
+#include "leat/change.h"
+#include "leat/several.h"
 #include "s3client/operations.h"
 #include "transfer/download.h"
 #include "transfer/names.h"
@@ -203,6 +205,14 @@ class StandardOutput final : public transfer::ByteSink {
   bool is_closed_ = false;
 };
 
+rt::Task<Exit> get_stream(Session& session, const Location& source, StandardOutput& output) {
+  if (source.object.key.empty()) {
+    co_return fail(Errc::bad_request, fmt::format("{} is a bucket, not an object", source.text()));
+  }
+  LEAT_CO_DO(co_await transfer::download_stream(session.tools(), source.object, output));
+  co_return Exit::done;
+}
+
 rt::Task<void> add_route(Session& session, TransferRun& run, const Route& route, const Tree& how) {
   if (route.source.is_file() && route.target.is_object()) {
     co_return co_await add_put(run, route, how);
@@ -317,6 +327,13 @@ rt::Task<Exit> put_stream(Session& session, ObjectName target) {
   }
   LEAT_CO_TRY(auto content, content_of(session.arguments));
   if (content.type.empty()) content.type = http1::media_type_of(target.key);
+  if (session.arguments.has("--dry-run")) {
+    // Nobody knows what would come from stdin; but whether it could arrive.
+    LEAT_CO_DO(co_await s3client::head_bucket(session.client(), target.bucket));
+    tell(session.arguments,
+         {.type = "file", .action = "put", .name = target.text(), .shown = "- → " + target.text()});
+    co_return Exit::done;
+  }
   StandardInput input(session.tools().pool);
   LEAT_CO_DO(co_await transfer::upload_stream(session.tools(), input, target, std::move(content)));
   co_return Exit::done;
@@ -324,16 +341,13 @@ rt::Task<Exit> put_stream(Session& session, ObjectName target) {
 
 rt::Task<Exit> get_streams(Session& session, std::vector<Location> sources) {
   StandardOutput output(session.tools().pool);
+  Several several(session, sources.size(), /*has_lines=*/false);
   for (const Location& source : sources) {
-    if (source.object.key.empty()) {
-      co_return fail(Errc::bad_request,
-                     fmt::format("{} is a bucket, not an object", source.text()));
-    }
-    const auto sent = co_await transfer::download_stream(session.tools(), source.object, output);
+    auto outcome = co_await get_stream(session, source, output);
     if (output.is_closed()) co_return Exit::failed;  // who reads has had enough: `… | head`
-    if (!sent) co_return fail(sent.error());
+    several.ended(source.text(), std::move(outcome));
   }
-  co_return Exit::done;
+  co_return several.exit();
 }
 
 }  // namespace leat::programs

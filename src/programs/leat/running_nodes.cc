@@ -6,6 +6,7 @@
 
 #include "base/encoding.h"
 #include "hash/digest.h"
+#include "leat/shell_text.h"
 
 namespace leat::programs {
 namespace {
@@ -81,7 +82,7 @@ Result<RunningNode> only_running_node(io::Disk& disk, const std::string& state,
                             command));
   }
   for (const RunningNode& node : nodes)
-    fmt::print(stderr, "  {} {}   # {}\n", command, node.directory, node.file.url);
+    fmt::print(stderr, "  {} {}   # {}\n", command, shell_text(node.directory), node.file.url);
   return fail(Errc::bad_request,
               fmt::format("{} nodes run here; say which, by its directory", nodes.size()));
 }

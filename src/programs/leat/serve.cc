@@ -12,6 +12,7 @@
 #include "leat/running_nodes.h"
 #include "leat/server_process.h"
 #include "leat/settings.h"
+#include "leat/shell_text.h"
 #include "leat/subcommands.h"
 #include "leat/table.h"
 #include "leat/tls_setup.h"
@@ -86,7 +87,7 @@ void announce_key(const keys::Key& key, const std::string& directory) {
 // The three commands that a newcomer needs.
 void announce_next(const std::string& directory) {
   fmt::print("  next     eval \"$(leat env {})\"   # leat, aws and boto3 then find this node\n",
-             directory);
+             shell_text(directory));
   fmt::print("           leat mb photos\n");
   fmt::print("           leat put ./pictures photos/train   # leat help lists the rest\n");
 }

@@ -1,4 +1,5 @@
 #include "leat/transfer_run.h"
+#include "leat/harmless.h"
 #include "leat/json_text.h"
 #include "leat/say.h"
 #include "leat/table.h"
@@ -60,7 +61,7 @@ std::string TransferRun::shown(const std::string& path) const {
 
 void TransferRun::say_line(const std::string& text) {
   display_->clear();
-  programs::say("{}\n", text);
+  programs::say("{}\n", session_.invocation.stdout_is_terminal ? harmless(text) : text);
 }
 
 void TransferRun::complain(const std::string& name, const Error& error) {
@@ -93,7 +94,8 @@ void TransferRun::failed(const std::string& what, const Error& error, bool says_
   ++failures_shown_;
   if (failures_shown_ > kFailuresShownMax) return;
   display_->clear();
-  fmt::print(stderr, "leat: {}{}\n", says_name ? "" : what + ": ", reason);
+  fmt::print(stderr, "leat: {}\n",
+             harmless(fmt::format("{}{}", says_name ? "" : what + ": ", reason)));
   if (failures_shown_ == kFailuresShownMax) {
     fmt::print(stderr, "leat: further failures are counted, and listed with --json\n");
   }
