@@ -331,6 +331,31 @@ TEST_F(BatchTest, PlacesOutsideOfAnObjectAreNotRead) {
   EXPECT_EQ(ask(request), expected);
 }
 
+// What was found is remembered for the items that follow.
+TEST_F(BatchTest, AnObjectThatBecomesHugeMeanwhileFailsItsItem) {
+  ASSERT_TRUE(rig_.put(key("big"), pattern(2 * kMiB, 6)));
+  const BatchRequest request{
+      .objects = {{"sets", "big"}, {"sets", "plain"}},
+      .items = {{.object = 0, .range = volume::ByteRange{.offset = 0, .length = 10}},
+                {.object = 0},
+                {.object = 1}}};
+  BatchReader reader(rig_.store(), *indexes_, request, everything());
+  ASSERT_EQ(rig_.run(reader.next())->size(), 1U);
+  const auto old = rig_.find(key("big"));
+  ASSERT_TRUE(rig_.put(key("big"), pattern(9 * kMiB, 7)));
+  // The one that was found cannot be read any more.
+  const auto& extents = std::get<std::vector<record::FileExtent>>(old->version.place);
+  const std::size_t disk = rig_.number_of(old->disk);
+  const std::string path = rig_.volume(disk).folders().file(extents.front().file);
+  ASSERT_TRUE(rig_.disk(disk).flip_bit(path, 100, 1));
+  const auto lot = rig_.run(reader.next());
+  ASSERT_EQ(lot->size(), 2U);
+  ASSERT_FALSE((*lot)[0].status);
+  EXPECT_EQ((*lot)[0].status.error().code(), Errc::conflict);
+  EXPECT_TRUE((*lot)[0].parts.empty());
+  EXPECT_EQ(as_text((*lot)[1].parts.front().bytes), "plain bytes");
+}
+
 // Names and bookkeeping take memory, too.
 TEST_F(BatchTest, SamplesOfManyEmptyFieldsComeFewAtATime) {
   std::vector<std::pair<std::string, std::string>> members;
