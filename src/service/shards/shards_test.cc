@@ -356,6 +356,31 @@ TEST_F(BatchTest, AnObjectThatBecomesHugeMeanwhileFailsItsItem) {
   EXPECT_EQ(as_text((*lot)[1].parts.front().bytes), "plain bytes");
 }
 
+// A link has no data of its own: an empty answer would be taken for an empty file.
+TEST_F(BatchTest, MembersThatAreNoFilesAreRefused) {
+  const std::vector<std::pair<char, std::string>> kinds = {
+      {'1', "hard.txt"}, {'2', "soft.txt"}, {'5', "folder"}};
+  std::string archive = test::tar_of({{"x.txt", "ex"}});
+  archive.resize(archive.size() - tar::kEndBytes);
+  for (const auto& [type, name] : kinds)
+    archive += test::special_member(name, type);
+  ASSERT_TRUE(rig_.put(key("links.tar"), archive.append(tar::kEndBytes, '\0')));
+  const auto links = index("links.tar");
+  EXPECT_EQ(select_member(links->view(), "hard.txt").error().detail(),
+            R"("hard.txt" is a link in the archive and has no data of its own)");
+  EXPECT_EQ(select_member(links->view(), "folder").error().detail(),
+            R"("folder" is a directory in the archive and has no data of its own)");
+  BatchRequest request{.objects = {{"sets", "links.tar"}}};
+  for (const auto& [type, name] : kinds)
+    request.items.push_back({.what = BatchItem::What::member, .name = name});
+  request.items.push_back({.what = BatchItem::What::member, .name = "x.txt"});
+  const std::vector<Got> expected = {{.error = Errc::bad_request},
+                                     {.error = Errc::bad_request},
+                                     {.error = Errc::bad_request},
+                                     {.text = "ex"}};
+  EXPECT_EQ(ask(request), expected);
+}
+
 // Names and bookkeeping take memory, too.
 TEST_F(BatchTest, SamplesOfManyEmptyFieldsComeFewAtATime) {
   std::vector<std::pair<std::string, std::string>> members;

@@ -242,6 +242,19 @@ TEST_F(UpkeepTest, LintNamesWhatReadersStumbleOver) {
   EXPECT_EQ(report->counts, wanted);
 }
 
+// Readers pass over them, and ?member= refuses them.
+TEST_F(UpkeepTest, LintNamesMembersThatAreNoFiles) {
+  std::string archive = test::special_member("folder", '5') + test::special_member("1.jpg", '1');
+  archive += test::tar_of({{"1.cls", "1"}});
+  ASSERT_TRUE(rig_.put({.bucket = bucket_, .key = "train/odd.tar"}, archive));
+  ASSERT_TRUE(commit({.add = {"train/odd.tar"}}));
+  const auto report = rig_.run(lint(*datasets_, *open(), 10));
+  ASSERT_TRUE(report) << report.error().detail();
+  const std::map<std::string, std::uint64_t> wanted = {{"member_is_no_file", 1}};
+  EXPECT_EQ(report->counts, wanted);
+  EXPECT_EQ(report->problems.front().name, "1.jpg");
+}
+
 TEST_F(UpkeepTest, ALostPointerIsFoundByTheRecords) {
   ASSERT_TRUE(commit({.add = {put_shard("a.tar", "a", 2)}, .transaction = "t"}));
   ASSERT_TRUE(commit({.delete_samples = {"a0"}}));
