@@ -11,9 +11,6 @@ namespace leat::datasets {
 namespace {
 
 constexpr std::size_t kReadersKept = 16;
-// Records and snapshots that are longer were written by somebody else.
-constexpr std::uint64_t kRecordMaxBytes = 64 * kMiB;
-constexpr std::uint64_t kSnapshotMaxBytes = 4 * kGiB;
 // Pages of all snapshots together.
 constexpr std::uint64_t kPagesMaxBytes = 64 * kMiB;
 
@@ -62,7 +59,8 @@ Result<SnapshotPtr> LoadedSnapshot::open(std::string bytes) {
   return loaded;
 }
 
-Datasets::Datasets(const Parts& parts) : parts_(parts), pages_(kPagesMaxBytes) {}
+Datasets::Datasets(const Parts& parts, const VersionLimits& limits)
+    : parts_(parts), limits_(limits), pages_(kPagesMaxBytes) {}
 
 Result<record::BucketId> Datasets::find_bucket(const DatasetName& name) const {
   const auto bucket = parts_.store.find_bucket(name.bucket);
@@ -80,7 +78,7 @@ rt::Task<Datasets::Head> Datasets::head(const DatasetName& name) {
 rt::Task<CommitRecord> Datasets::read_record(record::BucketId bucket, const std::string& key) {
   record::ObjectKey object{.bucket = bucket, .key = key};
   LEAT_CO_TRY(const store::Found found, co_await parts_.store.find(std::move(object)));
-  auto reading = shards::read_whole(parts_.store, found, kRecordMaxBytes);
+  auto reading = shards::read_whole(parts_.store, found, limits_.record_bytes);
   LEAT_CO_TRY(const std::string text, co_await std::move(reading));
   co_return decode_record(text);
 }
@@ -157,7 +155,8 @@ rt::Task<ReaderPtr> Datasets::reader(const Opened& opened) {
     co_return kept_.front().reader;
   }
   LEAT_CO_DO(check_size(opened, found.version.size_bytes));
-  const SnapshotReader::Parts parts{.store = parts_.store, .cache = pages_};
+  const SnapshotReader::Parts parts{
+      .store = parts_.store, .cache = pages_, .catalog_max_bytes = limits_.catalog_bytes};
   auto opening = SnapshotReader::open(parts, std::move(found), ++readers_);
   LEAT_CO_TRY(ReaderPtr reader, co_await std::move(opening));
   LEAT_CO_DO(check_fingerprint(opened, reader->fingerprint()));
@@ -169,7 +168,7 @@ rt::Task<ReaderPtr> Datasets::reader(const Opened& opened) {
 rt::Task<SnapshotPtr> Datasets::snapshot(const Opened& opened) {
   LEAT_CO_TRY(const store::Found found, co_await find_snapshot(opened));
   LEAT_CO_DO(check_size(opened, found.version.size_bytes));
-  auto reading = shards::read_whole(parts_.store, found, kSnapshotMaxBytes);
+  auto reading = shards::read_whole(parts_.store, found, limits_.snapshot_bytes);
   LEAT_CO_TRY(std::string bytes, co_await std::move(reading));
   LEAT_CO_TRY(SnapshotPtr loaded, LoadedSnapshot::open(std::move(bytes)));
   LEAT_CO_DO(check_fingerprint(opened, to_hex(Bytes(loaded->view().fingerprint()))));

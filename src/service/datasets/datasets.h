@@ -79,6 +79,14 @@ struct Commit {
   bool only_adds() const { return remove.empty() && delete_samples.empty() && !restore; }
 };
 
+// What is longer is neither written nor read: who reads it has it in memory, and a version that
+// nobody can open would hold up all that follow.
+struct VersionLimits {
+  std::uint64_t record_bytes = 64 * kMiB;
+  std::uint64_t snapshot_bytes = 4 * kGiB;
+  std::uint64_t catalog_bytes = kCatalogMaxBytes;  // of the snapshot
+};
+
 class Datasets {
  public:
   struct Parts {
@@ -86,7 +94,7 @@ class Datasets {
     shards::ShardIndexes& indexes;
     ControlDesk& control;
   };
-  explicit Datasets(const Parts& parts);
+  explicit Datasets(const Parts& parts, const VersionLimits& limits = {});
 
   // Errors of all: not_found (no such bucket, dataset or version), unavailable and outcome_unknown
   // (the control store), corrupt, io.
@@ -109,8 +117,8 @@ class Datasets {
   rt::Task<std::vector<CommitRecord>> log(Opened from, std::size_t max);
 
   // All of them at one moment, or none. Errors: conflict, with the current version, when a base is
-  // not the last version any more; bad_request, when a shard has no index; busy, when a vacuum is
-  // about to remove a shard; those of compose().
+  // not the last version any more; bad_request, when a shard has no index; too_large; busy, when a
+  // vacuum is about to remove a shard; those of compose().
   rt::Task<std::vector<Opened>> commit(std::vector<Commit> commits);
 
   rt::Task<void> tag(const Opened& opened, std::string tag);
@@ -206,6 +214,7 @@ class Datasets {
   control::Txn moves(const std::vector<Prepared>& all, const DoomedByBucket& doomed) const;
 
   Parts parts_;
+  const VersionLimits limits_;
   PageCache pages_;
   // Snapshots that were used last.
   struct Kept {
