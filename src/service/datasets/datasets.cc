@@ -83,6 +83,14 @@ rt::Task<CommitRecord> Datasets::read_record(record::BucketId bucket, const std:
   co_return decode_record(text);
 }
 
+rt::Task<Tombstone> Datasets::read_tombstone(record::BucketId bucket, const std::string& key) {
+  record::ObjectKey object{.bucket = bucket, .key = key};
+  LEAT_CO_TRY(const store::Found found, co_await parts_.store.find(std::move(object)));
+  auto reading = shards::read_whole(parts_.store, found, limits_.record_bytes);
+  LEAT_CO_TRY(const std::string text, co_await std::move(reading));
+  co_return decode_tombstone(text);
+}
+
 rt::Task<CommitRecord> Datasets::read_version(record::BucketId bucket, const VersionRef& ref) {
   LEAT_CO_TRY(CommitRecord record, co_await read_record(bucket, ref.record));
   if (record.version == ref.version) co_return record;
@@ -200,12 +208,36 @@ rt::Task<Opened> Datasets::create(DatasetName name) {
   co_return Opened{.dataset = std::move(name), .bucket = bucket};
 }
 
+// Nothing, where the bucket is gone with all that was in it.
+rt::Task<std::optional<record::ObjectKey>> Datasets::put_tombstone(const DatasetName& name,
+                                                                   const VersionRef& last) {
+  const auto bucket = find_bucket(name);
+  if (!bucket) co_return std::nullopt;
+  record::ObjectKey stone{.bucket = *bucket,
+                          .key = fmt::format("{}/_leat/{:016x}{}", name.name,
+                                             parts_.store.kit().rng.next(), kTombstoneSuffix)};
+  const Tombstone tombstone{.record = last.record, .removed_ms = parts_.store.now_ms()};
+  const std::string text = encode(tombstone);
+  store::PutDetails details;
+  LEAT_CO_DO(co_await parts_.store.put_text(stone, text, std::move(details)));
+  co_return stone;
+}
+
 rt::Task<void> Datasets::remove(DatasetName name) {
   LEAT_CO_TRY(const Head last, co_await head(name));
+  // First of all: a pointer that went without it would be taken for a lost one. Who is killed
+  // before the pointer goes leaves one that the next version makes void.
+  LEAT_CO_TRY(const auto stone, co_await put_tombstone(name, last.ref));
   const std::string key = pointer_key(name);
   control::Txn txn{.when = {at_revision(key, last.modified)}, .then = {erase(key)}};
-  LEAT_CO_TRY(const auto done, co_await parts_.control.commit(shard(), std::move(txn)));
-  if (!done.held) {
+  const auto done = co_await parts_.control.commit(shard(), std::move(txn));
+  const bool is_unknown = !done && done.error().code() == Errc::outcome_unknown;
+  if (stone && !is_unknown && (!done || !done->held)) {
+    volume::Precondition none;
+    static_cast<void>(co_await parts_.store.remove(*stone, std::move(none)));
+  }
+  if (!done) co_return fail(done.error());
+  if (!done->held) {
     co_return fail(Errc::conflict, fmt::format("{} was changed meanwhile; try again", name.text()));
   }
   // Whoever is killed here leaves what create() clears.

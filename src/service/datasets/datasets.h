@@ -101,7 +101,7 @@ class Datasets {
 
   // Errors: conflict, when it is there already.
   rt::Task<Opened> create(DatasetName name);
-  // The pointer goes, and tags; shards and versions stay as objects.
+  // The pointer goes, and tags; shards and versions stay as objects, with a tombstone beside them.
   rt::Task<void> remove(DatasetName name);
   // Names of a bucket's datasets; of all buckets, if it is empty.
   rt::Task<std::vector<DatasetName>> list(std::string bucket);
@@ -160,6 +160,7 @@ class Datasets {
   // Errors: not_found, when the version was vacuumed.
   rt::Task<void> check_kept(const Opened& opened);
   rt::Task<CommitRecord> read_record(record::BucketId bucket, const std::string& key);
+  rt::Task<Tombstone> read_tombstone(record::BucketId bucket, const std::string& key);
   // Errors: corrupt, when it is the record of another version.
   rt::Task<CommitRecord> read_version(record::BucketId bucket, const VersionRef& ref);
   // What is in an object that is a shard, or a recipe of one.
@@ -199,6 +200,8 @@ class Datasets {
   rt::Task<std::vector<TagEntry>> list_marks(std::string prefix);
   rt::Task<void> mark(const Opened& opened, control::Operation operation);
   rt::Task<void> remove_mark(const DatasetName& name, std::string key, std::string_view what);
+  rt::Task<std::optional<record::ObjectKey>> put_tombstone(const DatasetName& name,
+                                                           const VersionRef& last);
   // Of a dataset that was removed, and of what was set while it was.
   rt::Task<void> clear_left_overs(const DatasetName& name);
   rt::Task<std::optional<Opened>> find_transaction(const Commit& commit);
