@@ -1,5 +1,7 @@
 #include "ingest/stream_source.h"
 
+#include <fmt/format.h>
+
 #include <deque>
 
 #include "ingest/tar_pieces.h"
@@ -9,13 +11,13 @@ namespace leat::ingest {
 namespace {
 
 constexpr std::size_t kReadBytes = kMiB;
-constexpr std::uint64_t kSampleMaxBytes = 4 * kGiB;
 
 // Makes samples of the members of a tar.
 class Samples {
  public:
-  explicit Samples(Gathering& gathering)
-      : findings_(gathering.findings),
+  Samples(Gathering& gathering, std::uint64_t max_bytes)
+      : max_bytes_(max_bytes),
+        findings_(gathering.findings),
         complain_(gathering.complain),
         choice_(gathering.fields),
         pieces_({.begin = [this](const tar::Member& member) { return begin(member); },
@@ -35,8 +37,15 @@ class Samples {
   Status begin(const tar::Member& member) {
     name_ = member.name;
     data_.clear();
-    if (sample_bytes_ + member.size_bytes > kSampleMaxBytes) {
-      return fail(Errc::too_large, name_ + ": a sample of a stream has 4 GiB at most");
+    // What is of the next sample does not count for the last one, which is whole now.
+    const auto split = shard::split_name(name_);
+    if (split && split->key != sample_.key) {
+      close_sample();
+      sample_.key = split->key;
+    }
+    if (sample_bytes_ + member.size_bytes > max_bytes_) {
+      return fail(Errc::too_large,
+                  fmt::format("{}: a sample of a stream has {} bytes at most", name_, max_bytes_));
     }
     sample_bytes_ += member.size_bytes;
     data_.reserve(member.size_bytes);
@@ -60,8 +69,6 @@ class Samples {
       complain_(name_, Error(Errc::bad_request, "it is in no sample: it has no extension"));
       return {};
     }
-    if (split->key != sample_.key) close_sample();
-    sample_.key = split->key;
     if (!choice_.takes(split->field)) {
       ++findings_.other_fields;
       return {};
@@ -81,6 +88,7 @@ class Samples {
     sample_bytes_ = 0;
   }
 
+  const std::uint64_t max_bytes_;
   Findings& findings_;
   const Complain& complain_;
   const FieldChoice& choice_;
@@ -108,8 +116,8 @@ rt::Task<void> hand_over(Samples& samples, Writer& writer, Gathering& gathering)
 }  // namespace
 
 rt::Task<void> write_archive(transfer::Tools& tools, transfer::ByteSource& source, Writer& writer,
-                             Gathering& gathering) {
-  Samples samples(gathering);
+                             Gathering& gathering, std::uint64_t sample_max_bytes) {
+  Samples samples(gathering, sample_max_bytes);
   LEAT_CO_TRY(const auto lease, co_await tools.memory.lease(kReadBytes));
   while (true) {
     LEAT_CO_TRY(const std::size_t count, co_await source.read(lease.bytes()));

@@ -9,8 +9,11 @@ namespace leat::ingest {
 
 // Up to the stream's end, with the fields that the gathering chose; what is found is told to it.
 // Whole samples are held in memory, one at a time. Errors: bad_request, when it is no sound tar;
-// too_large, for a sample above 4 GiB; as the writer. Lifetime: all arguments outlive the task.
+// too_large, for a sample of more than `sample_max_bytes`; as the writer. Lifetime: all arguments
+// outlive the task.
+constexpr std::uint64_t kSampleMaxBytes = 4 * kGiB;
 rt::Task<void> write_archive(transfer::Tools& tools, transfer::ByteSource& source, Writer& writer,
-                             Gathering& gathering);
+                             Gathering& gathering,
+                             std::uint64_t sample_max_bytes = kSampleMaxBytes);
 
 }  // namespace leat::ingest

@@ -128,6 +128,33 @@ TEST_F(WriterTest, RemovesNothingThatMayBeCommitted) {
   EXPECT_EQ(deletes(), 0U);
 }
 
+// The commit is made and its answer lost; another writer adds to it before we ask again.
+TEST_F(WriterTest, ASecondCommitKeepsWhatTheFirstOneHasCommitted) {
+  httpclient::Script script = up_to_the_commit();
+  script.push_back(httpclient::close());
+  server_.expect(std::move(script));
+  server_.always({httpclient::read("]"), httpclient::close()});
+  add_one();
+  ASSERT_FALSE(world_.run(writer_.commit()));
+
+  const std::string& sent = server_.received(0);
+  const std::size_t begin = sent.find("n/000000-t-");
+  const std::string ours = sent.substr(begin, sent.find(".tar", begin) + 4 - begin);
+  server_.always(
+      {httpclient::read_head(),
+       say(R"({"version":3,"transaction":"other","samples":3,"shards":3,"bytes":27})"),
+       httpclient::read_head(),
+       say(fmt::format(
+           R"({{"shards":[{{"key":"n/first.tar"}},{{"key":"{}"}},{{"key":"n/other.tar"}}]}})",
+           ours)),
+       httpclient::read_head(), say(R"({"shards":[{"key":"n/other.tar"}]})"),
+       httpclient::read_head(), say("", "204 No Content")});
+  const auto done = world_.run(writer_.commit());
+  ASSERT_TRUE(done) << done.error().message();
+  EXPECT_EQ(done->version, 3U);
+  EXPECT_EQ(deletes(), 0U);
+}
+
 TEST_F(WriterTest, RemovesWhatTheServiceRefused) {
   httpclient::Script script = up_to_the_commit();
   script.push_back(say(R"({"error":"denied","message":"no"})", "403 Forbidden"));

@@ -110,7 +110,9 @@ void set_body(Call& call, Response& response, store::Found found, const Choice& 
 }
 
 json describe(const shard::View& index, const shard::MemberRef& member) {
-  json one = {{"offset", member.data_offset}, {"size", member.size_bytes}};
+  json one = {{"offset", member.data_offset},
+              {"size", member.size_bytes},
+              {"kind", shards::word_of(member.kind)}};
   stored::add_name(one, "name", member.name);
   if (member.sample) {
     stored::add_name(one, "sample", index.sample(*member.sample).key);

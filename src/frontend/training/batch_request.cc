@@ -68,6 +68,10 @@ class Parser {
         return fail(Errc::bad_request, fmt::format("\"{}\" is not known", name));
       }
     }
+    if (object_ && dataset_) {
+      return fail(Errc::bad_request,
+                  "both an \"object\" and a \"dataset\" for items that name none");
+    }
     return {};
   }
 
@@ -86,6 +90,9 @@ class Parser {
     for (const auto& [name, value] : one.items())
       LEAT_DO(take_word(item, said, name, value));
     const bool is_sample = item.what == BatchItem::What::sample;
+    if (said.object && said.dataset) {
+      return fail(Errc::bad_request, "both an object and a dataset");
+    }
     if (!said.object && !said.dataset) {
       said.object = object_;
       said.dataset = dataset_;
@@ -98,7 +105,7 @@ class Parser {
     if (said.row && (is_sample || item.what == BatchItem::What::member || !said.dataset)) {
       return fail(Errc::bad_request, "a row is of a dataset, and instead of a name");
     }
-    if (said.dataset && !said.object) {
+    if (said.dataset) {
       if (!is_sample && !said.row) {
         return fail(Errc::bad_request, "of a dataset a \"sample\" or a \"row\" is wanted");
       }
@@ -107,9 +114,6 @@ class Parser {
       return item;
     }
     if (!said.object) return fail(Errc::bad_request, "\"object\" is missing: \"BUCKET/KEY\"");
-    if (said.dataset && said.object != object_) {
-      return fail(Errc::bad_request, "both an object and a dataset");
-    }
     item.object = *said.object;
     return item;
   }

@@ -77,6 +77,10 @@ TEST(BatchRequest, SamplesOfDatasetsAreLookedUpLater) {
             "item 0: a row is of a dataset, and instead of a name");
   EXPECT_EQ(error_of(R"({"items": [{"object": "a/b", "row": 1}]})"),
             "item 0: a row is of a dataset, and instead of a name");
+  EXPECT_EQ(error_of(R"({"object": "b/k", "dataset": "b/d", "items": [{"row": 3}]})"),
+            "both an \"object\" and a \"dataset\" for items that name none");
+  EXPECT_EQ(error_of(R"({"object": "b/k", "items": [{"object": "b/k", "dataset": "b/d"}]})"),
+            "item 0: both an object and a dataset");
   EXPECT_EQ(error_of(R"({"dataset": "sets", "items": []})"),
             "\"sets\": a dataset is named BUCKET/NAME");
 }

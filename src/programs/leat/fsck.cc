@@ -100,9 +100,13 @@ Status rebuild(Tools& tools, const std::string& directory, const Arguments& argu
 
 void print_datasets(const nlohmann::json& datasets) {
   for (const nlohmann::json& one : datasets) {
-    say("{}@{}: {} samples, found by its {}\n", one.value("dataset", ""),
-        one.value("version", std::uint64_t{0}), one.value("samples", std::uint64_t{0}),
-        one.value("found_by", ""));
+    const std::string found_by = one.value("found_by", "");
+    if (found_by == "removed") {
+      say("{}: removed\n", one.value("dataset", ""));
+    } else {
+      say("{}@{}: {} samples, found by its {}\n", one.value("dataset", ""),
+          one.value("version", std::uint64_t{0}), one.value("samples", std::uint64_t{0}), found_by);
+    }
     for (const nlohmann::json& sentence : one.value("unknown", nlohmann::json::array()))
       say("  not known: {}\n", sentence.is_string() ? sentence.get<std::string>() : "");
   }

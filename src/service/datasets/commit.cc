@@ -50,6 +50,32 @@ Status check_base(const Commit& commit, std::uint64_t now) {
                                           commit.dataset.text(), now, *commit.base));
 }
 
+// Before anything is written: a version that nobody can open must not become the last one.
+Status check_sizes(const Composed& composed, std::string_view record, const VersionLimits& limits) {
+  const auto refuse = [](std::string_view what, std::uint64_t size, std::uint64_t max,
+                         std::string_view advice) {
+    return fail(Errc::too_large, fmt::format("the {} of the version would have {} bytes, {} at "
+                                             "most: {}",
+                                             what, size, max, advice));
+  };
+  if (record.size() > limits.record_bytes) {
+    return refuse("record", record.size(), limits.record_bytes,
+                  "add or remove fewer shards in one commit");
+  }
+  const std::uint64_t size = composed.snapshot.size();
+  if (size > limits.snapshot_bytes) {
+    return refuse("snapshot", size, limits.snapshot_bytes,
+                  "make several datasets of the samples, or give them shorter keys");
+  }
+  LEAT_TRY(const std::uint64_t catalog,
+           snapshot::resident_bytes(as_bytes(composed.snapshot), size));
+  if (catalog > limits.catalog_bytes) {
+    return refuse("catalog", catalog, limits.catalog_bytes,
+                  "pack the samples into fewer, larger shards");
+  }
+  return {};
+}
+
 }  // namespace
 
 rt::Task<std::optional<Opened>> Datasets::find_transaction(const Commit& commit) {
@@ -158,8 +184,9 @@ rt::Task<void> Datasets::write(Prepared& prepared, const Composed& composed) {
   opened.ref = {.version = opened.record.version,
                 .committed_ms = opened.record.committed_ms,
                 .record = stem + ".json"};
-  prepared.keys = {opened.record.snapshot.key, opened.ref.record};
   const std::string text = encode(opened.record);
+  LEAT_CO_DO(check_sizes(composed, text, limits_));
+  prepared.keys = {opened.record.snapshot.key, opened.ref.record};
   const std::string_view contents[] = {composed.snapshot, text};
   for (std::size_t i = 0; i < prepared.keys.size(); ++i) {
     record::ObjectKey object{.bucket = opened.bucket, .key = prepared.keys[i]};

@@ -150,6 +150,23 @@ Result<CommitRecord> decode_record(std::string_view text) {
   return record;
 }
 
+std::string encode(const Tombstone& tombstone) {
+  const json document = {
+      {"format", kFormat}, {"record", tombstone.record}, {"removed_ms", tombstone.removed_ms}};
+  return document.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+Result<Tombstone> decode_tombstone(std::string_view text) {
+  const json document = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!document.is_object()) return fail(Errc::corrupt, "it is damaged");
+  Tombstone tombstone;
+  Taker in(document);
+  in.take("record", tombstone.record);
+  in.take("removed_ms", tombstone.removed_ms);
+  if (in.failed()) return fail(Errc::corrupt, "it is damaged");
+  return tombstone;
+}
+
 // The random-access stack of Myers (1983): two jumps of the same length become one. Version 0, the
 // one before the first, jumps to itself.
 namespace {

@@ -53,6 +53,19 @@ struct CommitRecord {
   bool operator==(const CommitRecord&) const = default;
 };
 
+// What says that a dataset was removed: an object beside its records, written before the pointer
+// goes, so that a rebuild does not take a dataset that was removed for one that was lost.
+struct Tombstone {
+  std::string record{};         // the key of the last version's; empty: it had none
+  std::int64_t removed_ms = 0;  // shards that are older were of the dataset that went
+  bool operator==(const Tombstone&) const = default;
+};
+constexpr std::string_view kTombstoneSuffix = ".removed";
+
+std::string encode(const Tombstone& tombstone);
+// Errors: corrupt.
+Result<Tombstone> decode_tombstone(std::string_view text);
+
 std::string encode(const CommitRecord& record);
 // Errors: corrupt.
 Result<CommitRecord> decode_record(std::string_view text);

@@ -11,9 +11,6 @@ namespace leat::datasets {
 namespace {
 
 constexpr std::size_t kReadersKept = 16;
-// Records and snapshots that are longer were written by somebody else.
-constexpr std::uint64_t kRecordMaxBytes = 64 * kMiB;
-constexpr std::uint64_t kSnapshotMaxBytes = 4 * kGiB;
 // Pages of all snapshots together.
 constexpr std::uint64_t kPagesMaxBytes = 64 * kMiB;
 
@@ -62,7 +59,8 @@ Result<SnapshotPtr> LoadedSnapshot::open(std::string bytes) {
   return loaded;
 }
 
-Datasets::Datasets(const Parts& parts) : parts_(parts), pages_(kPagesMaxBytes) {}
+Datasets::Datasets(const Parts& parts, const VersionLimits& limits)
+    : parts_(parts), limits_(limits), pages_(kPagesMaxBytes) {}
 
 Result<record::BucketId> Datasets::find_bucket(const DatasetName& name) const {
   const auto bucket = parts_.store.find_bucket(name.bucket);
@@ -80,9 +78,17 @@ rt::Task<Datasets::Head> Datasets::head(const DatasetName& name) {
 rt::Task<CommitRecord> Datasets::read_record(record::BucketId bucket, const std::string& key) {
   record::ObjectKey object{.bucket = bucket, .key = key};
   LEAT_CO_TRY(const store::Found found, co_await parts_.store.find(std::move(object)));
-  auto reading = shards::read_whole(parts_.store, found, kRecordMaxBytes);
+  auto reading = shards::read_whole(parts_.store, found, limits_.record_bytes);
   LEAT_CO_TRY(const std::string text, co_await std::move(reading));
   co_return decode_record(text);
+}
+
+rt::Task<Tombstone> Datasets::read_tombstone(record::BucketId bucket, const std::string& key) {
+  record::ObjectKey object{.bucket = bucket, .key = key};
+  LEAT_CO_TRY(const store::Found found, co_await parts_.store.find(std::move(object)));
+  auto reading = shards::read_whole(parts_.store, found, limits_.record_bytes);
+  LEAT_CO_TRY(const std::string text, co_await std::move(reading));
+  co_return decode_tombstone(text);
 }
 
 rt::Task<CommitRecord> Datasets::read_version(record::BucketId bucket, const VersionRef& ref) {
@@ -157,7 +163,8 @@ rt::Task<ReaderPtr> Datasets::reader(const Opened& opened) {
     co_return kept_.front().reader;
   }
   LEAT_CO_DO(check_size(opened, found.version.size_bytes));
-  const SnapshotReader::Parts parts{.store = parts_.store, .cache = pages_};
+  const SnapshotReader::Parts parts{
+      .store = parts_.store, .cache = pages_, .catalog_max_bytes = limits_.catalog_bytes};
   auto opening = SnapshotReader::open(parts, std::move(found), ++readers_);
   LEAT_CO_TRY(ReaderPtr reader, co_await std::move(opening));
   LEAT_CO_DO(check_fingerprint(opened, reader->fingerprint()));
@@ -169,7 +176,7 @@ rt::Task<ReaderPtr> Datasets::reader(const Opened& opened) {
 rt::Task<SnapshotPtr> Datasets::snapshot(const Opened& opened) {
   LEAT_CO_TRY(const store::Found found, co_await find_snapshot(opened));
   LEAT_CO_DO(check_size(opened, found.version.size_bytes));
-  auto reading = shards::read_whole(parts_.store, found, kSnapshotMaxBytes);
+  auto reading = shards::read_whole(parts_.store, found, limits_.snapshot_bytes);
   LEAT_CO_TRY(std::string bytes, co_await std::move(reading));
   LEAT_CO_TRY(SnapshotPtr loaded, LoadedSnapshot::open(std::move(bytes)));
   LEAT_CO_DO(check_fingerprint(opened, to_hex(Bytes(loaded->view().fingerprint()))));
@@ -201,12 +208,36 @@ rt::Task<Opened> Datasets::create(DatasetName name) {
   co_return Opened{.dataset = std::move(name), .bucket = bucket};
 }
 
+// Nothing, where the bucket is gone with all that was in it.
+rt::Task<std::optional<record::ObjectKey>> Datasets::put_tombstone(const DatasetName& name,
+                                                                   const VersionRef& last) {
+  const auto bucket = find_bucket(name);
+  if (!bucket) co_return std::nullopt;
+  record::ObjectKey stone{.bucket = *bucket,
+                          .key = fmt::format("{}/_leat/{:016x}{}", name.name,
+                                             parts_.store.kit().rng.next(), kTombstoneSuffix)};
+  const Tombstone tombstone{.record = last.record, .removed_ms = parts_.store.now_ms()};
+  const std::string text = encode(tombstone);
+  store::PutDetails details;
+  LEAT_CO_DO(co_await parts_.store.put_text(stone, text, std::move(details)));
+  co_return stone;
+}
+
 rt::Task<void> Datasets::remove(DatasetName name) {
   LEAT_CO_TRY(const Head last, co_await head(name));
+  // First of all: a pointer that went without it would be taken for a lost one. Who is killed
+  // before the pointer goes leaves one that the next version makes void.
+  LEAT_CO_TRY(const auto stone, co_await put_tombstone(name, last.ref));
   const std::string key = pointer_key(name);
   control::Txn txn{.when = {at_revision(key, last.modified)}, .then = {erase(key)}};
-  LEAT_CO_TRY(const auto done, co_await parts_.control.commit(shard(), std::move(txn)));
-  if (!done.held) {
+  const auto done = co_await parts_.control.commit(shard(), std::move(txn));
+  const bool is_unknown = !done && done.error().code() == Errc::outcome_unknown;
+  if (stone && !is_unknown && (!done || !done->held)) {
+    volume::Precondition none;
+    static_cast<void>(co_await parts_.store.remove(*stone, std::move(none)));
+  }
+  if (!done) co_return fail(done.error());
+  if (!done->held) {
     co_return fail(Errc::conflict, fmt::format("{} was changed meanwhile; try again", name.text()));
   }
   // Whoever is killed here leaves what create() clears.

@@ -79,6 +79,14 @@ struct Commit {
   bool only_adds() const { return remove.empty() && delete_samples.empty() && !restore; }
 };
 
+// What is longer is neither written nor read: who reads it has it in memory, and a version that
+// nobody can open would hold up all that follow.
+struct VersionLimits {
+  std::uint64_t record_bytes = 64 * kMiB;
+  std::uint64_t snapshot_bytes = 4 * kGiB;
+  std::uint64_t catalog_bytes = kCatalogMaxBytes;  // of the snapshot
+};
+
 class Datasets {
  public:
   struct Parts {
@@ -86,14 +94,14 @@ class Datasets {
     shards::ShardIndexes& indexes;
     ControlDesk& control;
   };
-  explicit Datasets(const Parts& parts);
+  explicit Datasets(const Parts& parts, const VersionLimits& limits = {});
 
   // Errors of all: not_found (no such bucket, dataset or version), unavailable and outcome_unknown
   // (the control store), corrupt, io.
 
   // Errors: conflict, when it is there already.
   rt::Task<Opened> create(DatasetName name);
-  // The pointer goes, and tags; shards and versions stay as objects.
+  // The pointer goes, and tags; shards and versions stay as objects, with a tombstone beside them.
   rt::Task<void> remove(DatasetName name);
   // Names of a bucket's datasets; of all buckets, if it is empty.
   rt::Task<std::vector<DatasetName>> list(std::string bucket);
@@ -109,8 +117,8 @@ class Datasets {
   rt::Task<std::vector<CommitRecord>> log(Opened from, std::size_t max);
 
   // All of them at one moment, or none. Errors: conflict, with the current version, when a base is
-  // not the last version any more; bad_request, when a shard has no index; busy, when a vacuum is
-  // about to remove a shard; those of compose().
+  // not the last version any more; bad_request, when a shard has no index; too_large; busy, when a
+  // vacuum is about to remove a shard; those of compose().
   rt::Task<std::vector<Opened>> commit(std::vector<Commit> commits);
 
   rt::Task<void> tag(const Opened& opened, std::string tag);
@@ -152,6 +160,7 @@ class Datasets {
   // Errors: not_found, when the version was vacuumed.
   rt::Task<void> check_kept(const Opened& opened);
   rt::Task<CommitRecord> read_record(record::BucketId bucket, const std::string& key);
+  rt::Task<Tombstone> read_tombstone(record::BucketId bucket, const std::string& key);
   // Errors: corrupt, when it is the record of another version.
   rt::Task<CommitRecord> read_version(record::BucketId bucket, const VersionRef& ref);
   // What is in an object that is a shard, or a recipe of one.
@@ -191,6 +200,8 @@ class Datasets {
   rt::Task<std::vector<TagEntry>> list_marks(std::string prefix);
   rt::Task<void> mark(const Opened& opened, control::Operation operation);
   rt::Task<void> remove_mark(const DatasetName& name, std::string key, std::string_view what);
+  rt::Task<std::optional<record::ObjectKey>> put_tombstone(const DatasetName& name,
+                                                           const VersionRef& last);
   // Of a dataset that was removed, and of what was set while it was.
   rt::Task<void> clear_left_overs(const DatasetName& name);
   rt::Task<std::optional<Opened>> find_transaction(const Commit& commit);
@@ -206,6 +217,7 @@ class Datasets {
   control::Txn moves(const std::vector<Prepared>& all, const DoomedByBucket& doomed) const;
 
   Parts parts_;
+  const VersionLimits limits_;
   PageCache pages_;
   // Snapshots that were used last.
   struct Kept {

@@ -114,6 +114,19 @@ TEST_F(DatasetsTest, OfTwoExactCommitsAtOnceOneIsMade) {
   EXPECT_EQ(open()->record.samples, 1U);
 }
 
+TEST_F(DatasetsTest, AVersionThatNobodyCouldOpenIsNotMade) {
+  const std::string shard = put_shard("a.tar", "a", 20);
+  const VersionLimits limits[] = {
+      {.record_bytes = 100}, {.snapshot_bytes = 100}, {.catalog_bytes = 10}};
+  for (const VersionLimits& one : limits) {
+    datasets_.emplace(
+        Datasets::Parts{.store = rig_.store(), .indexes = *indexes_, .control = desk_}, one);
+    EXPECT_EQ(error_of(commit({.add = {shard}})), Errc::too_large);
+    EXPECT_EQ(objects_below("train/_leat/"), 0U);
+    EXPECT_EQ(open()->ref.version, 0U);
+  }
+}
+
 TEST_F(DatasetsTest, ATransactionIsDoneOnce) {
   const Commit once{.add = {put_shard("a.tar", "a", 1)}, .transaction = "t1"};
   ASSERT_TRUE(commit(once));

@@ -17,8 +17,6 @@ namespace {
 
 // What is read at first: the catalog of most datasets is in it.
 constexpr std::uint64_t kGuessBytes = 64 * kKiB;
-// The catalog of a million shards and more.
-constexpr std::uint64_t kResidentMaxBytes = 256 * kMiB;
 // Rows decoded one after the other, before others have their turn.
 constexpr Row kRowsAtOnce = 1024;
 
@@ -46,7 +44,7 @@ rt::Task<ReaderPtr> SnapshotReader::open(Parts parts, store::Found found, std::u
   if (last.size() < snapshot::kTailBytes) co_return fail(Errc::corrupt, "no snapshot");
   LEAT_CO_TRY(wanted, snapshot::resident_bytes(last, size));
   if (wanted > size) co_return fail(Errc::corrupt, "the end of a snapshot is damaged");
-  if (wanted > kResidentMaxBytes) co_return fail(Errc::too_large, "a snapshot is too large");
+  if (wanted > parts.catalog_max_bytes) co_return fail(Errc::too_large, "a snapshot is too large");
   if (wanted > reader->resident_.size()) {
     LEAT_CO_TRY(reader->resident_, co_await reader->read(size - wanted, wanted));
   }

@@ -19,6 +19,9 @@
 
 namespace leat::datasets {
 
+// That of a million shards and more.
+constexpr std::uint64_t kCatalogMaxBytes = 256 * kMiB;
+
 struct KeyEntry {
   std::string key{};
   snapshot::Row row = 0;
@@ -33,9 +36,10 @@ class SnapshotReader {
   struct Parts {
     store::ShardStore& store;
     PageCache& cache;
+    std::uint64_t catalog_max_bytes = kCatalogMaxBytes;
   };
   // `number`: no other reader of the cache has it.
-  // Errors: corrupt; those of the store.
+  // Errors: corrupt; too_large; those of the store.
   static rt::Task<std::shared_ptr<SnapshotReader>> open(Parts parts, store::Found found,
                                                         std::uint64_t number);
 

@@ -351,6 +351,12 @@ rt::Task<void> BatchReader::read_alone(std::size_t number) {
       outcome.status = fail(wanted.error());
       co_return Status{};
     }
+    // It was small when the lot was made: what came since may be larger than memory.
+    if (total_bytes(wanted->ranges) > kLotBytes) {
+      outcome.status =
+          fail(Errc::conflict, "it was replaced by a much larger one while it was read; ask again");
+      co_return Status{};
+    }
     auto bytes = co_await read_all(*wanted);
     if (!bytes && bytes.error().code() == Errc::not_found && race < kRaces) continue;
     if (!bytes) {

@@ -91,10 +91,25 @@ Ranges cut(const Ranges& ranges, std::uint64_t offset, std::uint64_t length) {
   return inside;
 }
 
+std::string_view word_of(tar::Kind kind) {
+  switch (kind) {
+    case tar::Kind::file: return "file";
+    case tar::Kind::directory: return "directory";
+    case tar::Kind::link: return "link";
+    case tar::Kind::other: return "device";
+  }
+  return "";
+}
+
 Result<volume::ByteRange> select_member(const shard::View& index, std::string_view name) {
   const auto found = index.find_member(name);
   if (!found) return fail(Errc::not_found, fmt::format("the shard has no member {:?}", name));
-  return data_of(index.member(*found));
+  const shard::MemberRef member = index.member(*found);
+  if (member.kind == tar::Kind::file) return data_of(member);
+  // An empty answer would be taken for an empty file.
+  return fail(Errc::bad_request,
+              fmt::format("{:?} is a {} in the archive and has no data of its own", name,
+                          word_of(member.kind)));
 }
 
 Result<std::vector<FieldData>> select_sample(const shard::View& index, std::string_view key,

@@ -20,8 +20,11 @@ std::uint64_t total_bytes(const Ranges& ranges);
 // What the bytes from `offset` on, `length` of them at most, of all ranges together are.
 Ranges cut(const Ranges& ranges, std::uint64_t offset, std::uint64_t length);
 
+// "file", "link", …
+std::string_view word_of(tar::Kind kind);
+
 // The data of a member: the last one of the name, which is the one that `tar x` leaves behind.
-// Errors: not_found.
+// Errors: not_found; bad_request, when it is no file.
 Result<volume::ByteRange> select_member(const shard::View& index, std::string_view name);
 
 // One field of a sample, with its data.

@@ -331,6 +331,56 @@ TEST_F(BatchTest, PlacesOutsideOfAnObjectAreNotRead) {
   EXPECT_EQ(ask(request), expected);
 }
 
+// What was found is remembered for the items that follow.
+TEST_F(BatchTest, AnObjectThatBecomesHugeMeanwhileFailsItsItem) {
+  ASSERT_TRUE(rig_.put(key("big"), pattern(2 * kMiB, 6)));
+  const BatchRequest request{
+      .objects = {{"sets", "big"}, {"sets", "plain"}},
+      .items = {{.object = 0, .range = volume::ByteRange{.offset = 0, .length = 10}},
+                {.object = 0},
+                {.object = 1}}};
+  BatchReader reader(rig_.store(), *indexes_, request, everything());
+  ASSERT_EQ(rig_.run(reader.next())->size(), 1U);
+  const auto old = rig_.find(key("big"));
+  ASSERT_TRUE(rig_.put(key("big"), pattern(9 * kMiB, 7)));
+  // The one that was found cannot be read any more.
+  const auto& extents = std::get<std::vector<record::FileExtent>>(old->version.place);
+  const std::size_t disk = rig_.number_of(old->disk);
+  const std::string path = rig_.volume(disk).folders().file(extents.front().file);
+  ASSERT_TRUE(rig_.disk(disk).flip_bit(path, 100, 1));
+  const auto lot = rig_.run(reader.next());
+  ASSERT_EQ(lot->size(), 2U);
+  ASSERT_FALSE((*lot)[0].status);
+  EXPECT_EQ((*lot)[0].status.error().code(), Errc::conflict);
+  EXPECT_TRUE((*lot)[0].parts.empty());
+  EXPECT_EQ(as_text((*lot)[1].parts.front().bytes), "plain bytes");
+}
+
+// A link has no data of its own: an empty answer would be taken for an empty file.
+TEST_F(BatchTest, MembersThatAreNoFilesAreRefused) {
+  const std::vector<std::pair<char, std::string>> kinds = {
+      {'1', "hard.txt"}, {'2', "soft.txt"}, {'5', "folder"}};
+  std::string archive = test::tar_of({{"x.txt", "ex"}});
+  archive.resize(archive.size() - tar::kEndBytes);
+  for (const auto& [type, name] : kinds)
+    archive += test::special_member(name, type);
+  ASSERT_TRUE(rig_.put(key("links.tar"), archive.append(tar::kEndBytes, '\0')));
+  const auto links = index("links.tar");
+  EXPECT_EQ(select_member(links->view(), "hard.txt").error().detail(),
+            R"("hard.txt" is a link in the archive and has no data of its own)");
+  EXPECT_EQ(select_member(links->view(), "folder").error().detail(),
+            R"("folder" is a directory in the archive and has no data of its own)");
+  BatchRequest request{.objects = {{"sets", "links.tar"}}};
+  for (const auto& [type, name] : kinds)
+    request.items.push_back({.what = BatchItem::What::member, .name = name});
+  request.items.push_back({.what = BatchItem::What::member, .name = "x.txt"});
+  const std::vector<Got> expected = {{.error = Errc::bad_request},
+                                     {.error = Errc::bad_request},
+                                     {.error = Errc::bad_request},
+                                     {.text = "ex"}};
+  EXPECT_EQ(ask(request), expected);
+}
+
 // Names and bookkeeping take memory, too.
 TEST_F(BatchTest, SamplesOfManyEmptyFieldsComeFewAtATime) {
   std::vector<std::pair<std::string, std::string>> members;

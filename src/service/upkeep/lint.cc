@@ -118,8 +118,15 @@ class ShardLint {
   rt::Task<void> look_at_members(const std::string& shard, const shard::View& index) {
     for (std::uint64_t i = 0; i < index.member_count(); ++i) {
       const shard::MemberRef member = index.member(i);
-      if (member.kind != tar::Kind::file || member.name == shard::kIndexName) continue;
+      if (member.name == shard::kIndexName || member.kind == tar::Kind::directory) continue;
       const std::string name(member.name);
+      if (member.kind != tar::Kind::file) {
+        findings_.add({.kind = "member_is_no_file",
+                       .shard = shard,
+                       .name = name,
+                       .detail = fmt::format("it is a {}", shards::word_of(member.kind))});
+        continue;
+      }
       if (auto why = why_odd(name)) {
         findings_.add(
             {.kind = "name_differs", .shard = shard, .name = name, .detail = *std::move(why)});

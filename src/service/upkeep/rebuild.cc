@@ -1,6 +1,7 @@
 #include "upkeep/rebuild.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -25,8 +26,10 @@ constexpr std::string_view kFolder = "/_leat/";
 
 // What a bucket has of one dataset.
 struct Traces {
-  std::vector<std::string> records{};  // keys
-  std::vector<std::string> shards{};   // keys of those that name the dataset
+  std::vector<std::string> records{};               // keys
+  std::vector<std::string> shards{};                // keys of those that name the dataset
+  std::map<std::string, std::int64_t> stored_ms{};  // of these shards
+  std::vector<std::string> tombstones{};            // keys
   // Bodies that producers appended: by id of a life of the dataset, and by producer.
   using Producers = std::map<std::string, std::set<std::uint64_t>>;
   std::map<std::string, Producers> appends{};
@@ -74,7 +77,7 @@ class Rebuilding {
   }
 
  private:
-  rt::Task<void> try_all(const Traces& traces) {
+  rt::Task<void> try_all(Traces traces) {
     LEAT_CO_DO(co_await read_records(traces.records));
     if (head_ && head_->ref.version != 0) {
       // Nobody's pointer is moved back.
@@ -84,6 +87,16 @@ class Rebuilding {
                        fmt::format("the record {} of its last version is lost", head_->ref.record));
       }
       co_return co_await by_log(*last->second);
+    }
+    LEAT_CO_DO(co_await bury(traces));
+    if (records_.empty() && traces.shards.empty()) {
+      rebuilt_.by = Rebuilt::By::removed;
+      rebuilt_.unknown.clear();
+      say(
+          fmt::format("nothing: it was removed, and stays so. Who wants it back deletes {} and "
+                      "rebuilds again",
+                      fmt::join(traces.tombstones, ", ")));
+      co_return Status{};
     }
     LEAT_CO_DO(co_await find_appends(traces));
     if (head_) {
@@ -95,6 +108,36 @@ class Rebuilding {
     if (is_found) co_return Status{};
     if (!records_.empty()) co_return co_await by_log(records_.front());
     co_return co_await by_shards(traces);
+  }
+
+  // Leaves out what was of a dataset that was removed.
+  rt::Task<void> bury(Traces& traces) {
+    std::set<std::string> dead;
+    for (const std::string& key : traces.tombstones) {
+      const auto tombstone = co_await datasets_.read_tombstone(bucket_, key);
+      if (!tombstone) {
+        say(fmt::format("what {} says was removed: {}", key, tombstone.error().detail()));
+        continue;
+      }
+      // A version that follows shows that the dataset was not removed after all.
+      const bool is_void =
+          !tombstone->record.empty() && std::ranges::any_of(records_, [&](const Stored& one) {
+            return one.record.parent.record == tombstone->record;
+          });
+      if (is_void) continue;
+      const auto last = by_key_.find(tombstone->record);
+      if (last != by_key_.end()) {
+        for (const Stored* one : chain_of(*last->second))
+          dead.insert(one->key);
+      }
+      std::erase_if(traces.shards, [&](const std::string& shard) {
+        return traces.stored_ms.at(shard) <= tombstone->removed_ms;
+      });
+    }
+    by_key_.clear();
+    std::erase_if(records_, [&](const Stored& one) { return dead.contains(one.key); });
+    find_first_ones();
+    co_return Status{};
   }
 
   // Which life of the dataset what producers appended is of, if there is only one.
@@ -424,8 +467,12 @@ rt::Task<std::map<std::string, Traces>> look_for_traces(Datasets& datasets,
       const std::size_t folder = item.name.rfind(kFolder);
       if (folder != item.name.npos && item.name.ends_with(".json")) {
         found[item.name.substr(0, folder)].records.push_back(item.name);
+      } else if (folder != item.name.npos && item.name.ends_with(datasets::kTombstoneSuffix)) {
+        found[item.name.substr(0, folder)].tombstones.push_back(item.name);
       } else if (const auto name = datasets::dataset_of(*item.version); !name.empty()) {
-        found[std::string(name)].shards.push_back(item.name);
+        Traces& traces = found[std::string(name)];
+        traces.shards.push_back(item.name);
+        traces.stored_ms[item.name] = item.version->modified_ms;
       }
     }
   }
@@ -476,6 +523,7 @@ std::string_view word_of(Rebuilt::By by) {
     case Rebuilt::By::log: return "log";
     case Rebuilt::By::shards: return "shards";
     case Rebuilt::By::nothing: return "nothing";
+    case Rebuilt::By::removed: return "removed";
   }
   return "";
 }
@@ -493,6 +541,8 @@ rt::Task<std::vector<Rebuilt>> rebuild(Datasets& datasets, std::string bucket, b
     if (!standing.is_lost) continue;
     Rebuilding one(datasets, reference->dataset, id, is_dry, standing.head);
     LEAT_CO_TRY(Rebuilt rebuilt, co_await one.run(trace));
+    // One that was made again and has no version yet lacks nothing.
+    if (rebuilt.by == Rebuilt::By::removed && standing.head) continue;
     all.push_back(std::move(rebuilt));
   }
   co_return all;

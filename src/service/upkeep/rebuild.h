@@ -3,7 +3,8 @@
 // A record is written before its version is committed, so the newest one that is whole is the last
 // version, or one that was about to become it: whole in itself either way. Where snapshots are
 // lost, records say which shards a version had; where records are lost, too, shards say whose they
-// are. Nothing is guessed in silence: each dataset comes with what could not be known.
+// are. What was removed has a tombstone and stays removed. Nothing is guessed in silence: each
+// dataset comes with what could not be known.
 //
 // Shard: one. docs/adr/0020-datasets-are-rebuilt-by-a-node.md.
 #pragma once
@@ -17,7 +18,8 @@
 namespace leat::upkeep {
 
 struct Rebuilt {
-  enum class By : std::uint8_t { record, log, shards, nothing };
+  // `removed`: it was not lost, and is not brought back.
+  enum class By : std::uint8_t { record, log, shards, nothing, removed };
   datasets::DatasetName dataset{};
   By by = By::record;
   std::uint64_t version = 0;

@@ -242,6 +242,19 @@ TEST_F(UpkeepTest, LintNamesWhatReadersStumbleOver) {
   EXPECT_EQ(report->counts, wanted);
 }
 
+// Readers pass over them, and ?member= refuses them.
+TEST_F(UpkeepTest, LintNamesMembersThatAreNoFiles) {
+  std::string archive = test::special_member("folder", '5') + test::special_member("1.jpg", '1');
+  archive += test::tar_of({{"1.cls", "1"}});
+  ASSERT_TRUE(rig_.put({.bucket = bucket_, .key = "train/odd.tar"}, archive));
+  ASSERT_TRUE(commit({.add = {"train/odd.tar"}}));
+  const auto report = rig_.run(lint(*datasets_, *open(), 10));
+  ASSERT_TRUE(report) << report.error().detail();
+  const std::map<std::string, std::uint64_t> wanted = {{"member_is_no_file", 1}};
+  EXPECT_EQ(report->counts, wanted);
+  EXPECT_EQ(report->problems.front().name, "1.jpg");
+}
+
 TEST_F(UpkeepTest, ALostPointerIsFoundByTheRecords) {
   ASSERT_TRUE(commit({.add = {put_shard("a.tar", "a", 2)}, .transaction = "t"}));
   ASSERT_TRUE(commit({.delete_samples = {"a0"}}));
@@ -267,6 +280,7 @@ TEST_F(UpkeepTest, OfADatasetThatWasMadeAgainTheLastLifeIsFound) {
   ASSERT_TRUE(rig_.run(datasets_->create(name_)));
   world_.run_for(std::chrono::seconds(10));
   ASSERT_TRUE(commit({.add = {put_shard("c.tar", "c", 1)}}));
+  remove_objects(".removed");  // the first Leats wrote none
   forget(name_);
   const Rebuilt found = rebuilt();
   EXPECT_EQ(found.version, 1U);
@@ -274,6 +288,48 @@ TEST_F(UpkeepTest, OfADatasetThatWasMadeAgainTheLastLifeIsFound) {
   EXPECT_TRUE(std::ranges::any_of(found.unknown, [](const std::string& one) {
     return one.starts_with("which of 2 histories is the dataset's");
   }));
+}
+
+TEST_F(UpkeepTest, ADatasetThatWasRemovedStaysSoAfterARebuild) {
+  put_for("train/a.tar", "train");
+  ASSERT_TRUE(commit({.add = {"train/a.tar"}}));
+  ASSERT_TRUE(commit({.add = {put_shard("b.tar", "b", 1)}}));
+  ASSERT_TRUE(rig_.run(datasets_->remove(name_)));
+  forget(name_);
+  const Rebuilt told = rebuilt();
+  EXPECT_EQ(word_of(told.by), "removed");
+  EXPECT_EQ(told.version, 0U);
+  EXPECT_EQ(told.unknown.size(), 1U);
+  EXPECT_EQ(error_of(open()), Errc::not_found);
+
+  // Who deletes the tombstone has it back.
+  remove_objects(".removed");
+  EXPECT_EQ(rebuilt().version, 2U);
+  EXPECT_EQ(keys(), (Keys{"b0", "x"}));
+}
+
+TEST_F(UpkeepTest, ADatasetThatWasMadeAgainIsRebuiltWithoutItsFormerLife) {
+  ASSERT_TRUE(commit({.add = {put_shard("a.tar", "a", 2)}}));
+  ASSERT_TRUE(rig_.run(datasets_->remove(name_)));
+  ASSERT_TRUE(rig_.run(datasets_->create(name_)));
+  EXPECT_TRUE(rig_.run(rebuild(*datasets_, "sets", false))->empty()) << "it lacks nothing";
+  ASSERT_TRUE(commit({.add = {"train/a.tar"}}));
+  ASSERT_TRUE(commit({.add = {put_shard("b.tar", "b", 1)}}));
+  forget(name_);
+  EXPECT_EQ(rebuilt().version, 2U);
+  EXPECT_EQ(keys(), (Keys{"a0", "a1", "b0"}));
+}
+
+// Whoever is killed between the tombstone and the pointer has removed nothing.
+TEST_F(UpkeepTest, ATombstoneOfADatasetThatWentOnIsVoid) {
+  ASSERT_TRUE(commit({.add = {put_shard("a.tar", "a", 1)}}));
+  const datasets::Tombstone tombstone{.record = open()->ref.record,
+                                      .removed_ms = rig_.store().now_ms()};
+  ASSERT_TRUE(rig_.put({.bucket = bucket_, .key = "train/_leat/0.removed"}, encode(tombstone)));
+  ASSERT_TRUE(commit({.add = {put_shard("b.tar", "b", 1)}}));
+  forget(name_);
+  EXPECT_EQ(rebuilt().version, 2U);
+  EXPECT_EQ(keys(), (Keys{"a0", "b0"}));
 }
 
 TEST_F(UpkeepTest, WhatWasVacuumedStaysSoAfterARebuild) {
