@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "http1/date.h"
 #include "sigv4/canonical.h"
 
 namespace leat::s3client {
@@ -45,13 +44,6 @@ httpclient::Request S3Client::signed_request(const Request& request) {
   return sent;
 }
 
-void S3Client::note_time(const httpclient::Response& response) {
-  options_.was_answered->store(true, std::memory_order_relaxed);
-  const auto text = response.headers().find("Date");
-  const auto date = text ? http1::parse_date(*text) : std::nullopt;
-  if (date) skew_ = *date - std::chrono::floor<std::chrono::seconds>(clock_.wall_now());
-}
-
 rt::Task<httpclient::Response> S3Client::attempt(const Request& request, bool& may_retry) {
   httpclient::Request sent = signed_request(request);
   auto response = co_await http_.send(std::move(sent));
@@ -61,7 +53,7 @@ rt::Task<httpclient::Response> S3Client::attempt(const Request& request, bool& m
     may_retry = is_transient(response.error()) && !never_there;
     co_return fail(unreachable(options_.endpoint.url, response.error()));
   }
-  note_time(*response);
+  options_.was_answered->store(true, std::memory_order_relaxed);
   if (response->status() < 300) {
     budget_.earn();
     co_return std::move(*response);

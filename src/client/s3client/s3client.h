@@ -97,9 +97,6 @@ class S3Client {
   io::Clock& clock() const { return clock_; }
   io::Rng& rng() const { return rng_; }
 
-  // How far the service's clock was ahead of ours at its last answer, to the second.
-  Duration clock_skew() const { return skew_; }
-
  private:
   httpclient::Request signed_request(const Request& request);
   rt::Task<httpclient::Response> attempt(const Request& request, bool& may_retry);
@@ -108,14 +105,12 @@ class S3Client {
   // Whether the attempt with this number is followed by another; pays for that.
   bool may_follow(std::uint32_t attempt, Instant give_up);
   rt::Task<void> wait(std::uint32_t attempt);
-  void note_time(const httpclient::Response& response);
 
   ServiceOptions options_;
   io::Clock& clock_;
   io::Rng& rng_;
   httpclient::Client http_;
   RetryBudget budget_;
-  Duration skew_{};
 };
 
 }  // namespace leat::s3client

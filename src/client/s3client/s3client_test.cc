@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "http1/date.h"
 #include "httpclient/scripted_server_test.h"
 #include "s3client/operations.h"
 
@@ -125,16 +124,6 @@ TEST_F(S3ClientTest, AnAnswerThatBreaksOffIsAskedForAgain) {
   const auto buckets = world_.run(list_buckets(client_));
   ASSERT_TRUE(buckets);
   EXPECT_TRUE(buckets->empty());
-}
-
-TEST_F(S3ClientTest, KnowsHowFarTheClocksAreApart) {
-  const auto there = world_.clock("client").wall_now() + std::chrono::minutes(5);
-  server_.expect({read_head(), send("HTTP/1.1 204 No Content\r\nDate: " +
-                                    std::string(http1::DateText(there).text()) + "\r\n\r\n")});
-  ObjectName name{"b", "k"};
-  ASSERT_TRUE(world_.run(delete_object(client_, name)));
-  EXPECT_LE(client_.clock_skew(), std::chrono::minutes(5));
-  EXPECT_GE(client_.clock_skew(), std::chrono::minutes(5) - std::chrono::seconds(2));
 }
 
 TEST_F(S3ClientTest, APartOfAnObjectMustNotComeWhole) {
