@@ -80,13 +80,25 @@ Answer tag_version(Request& request, const std::string& tag) {
   co_return json_answer(200, {{"tag", tag}, {"version", opened.ref.version}});
 }
 
+datasets::Datasets::PinHolder holder_of(const Request& request) {
+  const s3::Caller& caller = request.call->caller;
+  const bool may_write =
+      request.may(access::Action::put_object, request.reference.dataset).has_value();
+  datasets::Datasets::PinHolder holder{.may_write = may_write};
+  if (caller.who == s3::Who::key) holder.id = caller.key->id;
+  if (caller.who == s3::Who::operators) holder.id = "operators";  // no access key is called so
+  return holder;
+}
+
 // A pin is for who reads: it needs no right to write.
 Answer pin_version(Request& request, const std::string& pin) {
   LEAT_CO_DO(request.allow({"pin", "seconds"}));
   LEAT_CO_DO(request.may(access::Action::get_object, request.reference.dataset));
   LEAT_CO_TRY(const std::uint64_t seconds, request.number("seconds", kPinSeconds, kPinSecondsMax));
   LEAT_CO_TRY(const Opened opened, co_await request.parts.datasets.open(request.reference));
-  LEAT_CO_DO(co_await request.parts.datasets.pin(opened, pin, std::chrono::seconds(seconds)));
+  auto pinning =
+      request.parts.datasets.pin(opened, pin, std::chrono::seconds(seconds), holder_of(request));
+  LEAT_CO_DO(co_await std::move(pinning));
   co_return json_answer(
       200, {{"pin", pin}, {"version", opened.ref.version}, {"seconds", std::max(seconds, 2UL)}});
 }
@@ -115,7 +127,8 @@ Answer delete_dataset(Request& request) {
   if (const auto pin = request.query("pin")) {
     LEAT_CO_DO(request.allow({"pin"}));
     LEAT_CO_DO(request.may(access::Action::get_object, name));
-    LEAT_CO_DO(co_await request.parts.datasets.remove_pin(name, *pin));
+    auto removing = request.parts.datasets.remove_pin(name, *pin, holder_of(request));
+    LEAT_CO_DO(co_await std::move(removing));
     co_return Response(204);
   }
   LEAT_CO_DO(request.allow({"tag"}));

@@ -76,6 +76,19 @@ std::string encode(const VersionRef& pointer) {
   return json_of(pointer).dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
+std::string encode_pin(const VersionRef& pinned, std::string_view owner) {
+  json document = json_of(pinned);
+  document["owner"] = owner;
+  return document.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+std::string owner_of_pin(std::string_view text) {
+  const json document = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!document.is_object()) return {};
+  const auto owner = document.find("owner");
+  return owner != document.end() && owner->is_string() ? owner->get<std::string>() : "";
+}
+
 Result<VersionRef> decode_pointer(std::string_view text) {
   const json document = json::parse(text, nullptr, /*allow_exceptions=*/false);
   VersionRef pointer;

@@ -74,6 +74,11 @@ Result<CommitRecord> decode_record(std::string_view text);
 std::string encode(const VersionRef& pointer);
 Result<VersionRef> decode_pointer(std::string_view text);
 
+// The value of a pin: the version, as of a pointer, and whose it is.
+std::string encode_pin(const VersionRef& pinned, std::string_view owner);
+// Empty of nobody's, and of those that the first Leats set.
+std::string owner_of_pin(std::string_view text);
+
 // The version whose record a version that follows `parent` needs for its links, besides that one's;
 // 0 for none.
 VersionRef far_link(const CommitRecord& parent);

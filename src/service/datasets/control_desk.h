@@ -34,6 +34,10 @@ class ControlDesk {
     return rt::ask<control::Lease>(from, shard_,
                                    [this, ttl] { return client_.store().grant_lease(ttl); });
   }
+  rt::Task<void> revoke_lease(rt::Shard& from, control::LeaseId lease) {
+    return rt::ask<void>(from, shard_,
+                         [this, lease] { return client_.store().revoke_lease(lease); });
+  }
 
  private:
   rt::Shard& shard_;

@@ -129,10 +129,16 @@ class Datasets {
   };
   rt::Task<std::vector<TagEntry>> tags(DatasetName name);
 
+  // Who sets, moves or removes a pin: its owner may, and who may write the dataset.
+  struct PinHolder {
+    std::string id{};  // empty: nobody known; pins of nobody are anybody's
+    bool may_write = false;
+  };
   // A version that a running job needs is not vacuumed for `ttl` from now on.
-  // Errors: bad_request, for a name that is no tag.
-  rt::Task<void> pin(const Opened& opened, std::string pin, Duration ttl);
-  rt::Task<void> remove_pin(DatasetName name, std::string pin);
+  // Errors: bad_request, for a name that is no tag; denied, when it is somebody else's.
+  rt::Task<void> pin(const Opened& opened, std::string pin, Duration ttl, PinHolder holder);
+  // Errors: not_found; denied, when it is somebody else's.
+  rt::Task<void> remove_pin(DatasetName name, std::string pin, PinHolder holder);
   rt::Task<std::vector<TagEntry>> pins(DatasetName name);
 
   // Where the next appends go, and what of them was committed.
@@ -198,6 +204,11 @@ class Datasets {
   rt::Task<VersionRef> walk_back(record::BucketId bucket, VersionRef from,
                                  const IsOldEnough& is_old_enough);
   rt::Task<std::vector<TagEntry>> list_marks(std::string prefix);
+  // The lease that the pin had before.
+  rt::Task<control::LeaseId> move_pin(const Opened& opened, std::string key, control::LeaseId lease,
+                                      const PinHolder& holder);
+  // What cannot be revoked ends by itself.
+  rt::Task<void> revoke(control::LeaseId lease);
   rt::Task<void> mark(const Opened& opened, control::Operation operation);
   rt::Task<void> remove_mark(const DatasetName& name, std::string key, std::string_view what);
   rt::Task<std::optional<record::ObjectKey>> put_tombstone(const DatasetName& name,

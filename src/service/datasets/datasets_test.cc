@@ -345,13 +345,58 @@ TEST_F(DatasetsTest, TooManyProducersAreLeftOutAndTheOthersCommitted) {
 
 TEST_F(DatasetsTest, PinsEndByThemselves) {
   ASSERT_TRUE(commit({.add = {put_shard("a.tar", "a", 1)}}));
-  ASSERT_TRUE(rig_.run(datasets_->pin(*open(), "job", std::chrono::seconds(10))));
+  ASSERT_TRUE(rig_.run(datasets_->pin(*open(), "job", std::chrono::seconds(10), {})));
   EXPECT_EQ(rig_.run(datasets_->pins(name_))->size(), 1U);
   world_.run_for(std::chrono::seconds(60));
   EXPECT_TRUE(rig_.run(datasets_->pins(name_))->empty());
-  ASSERT_TRUE(rig_.run(datasets_->pin(*open(), "job", std::chrono::hours(1))));
-  ASSERT_TRUE(rig_.run(datasets_->remove_pin(name_, "job")));
+  ASSERT_TRUE(rig_.run(datasets_->pin(*open(), "job", std::chrono::hours(1), {})));
+  ASSERT_TRUE(rig_.run(datasets_->remove_pin(name_, "job", {})));
   EXPECT_TRUE(rig_.run(datasets_->pins(name_))->empty());
+}
+
+TEST_F(DatasetsTest, APinIsMovedAndRemovedByItsOwnerOrByWhoMayWrite) {
+  ASSERT_TRUE(commit({.add = {put_shard("a.tar", "a", 1)}}));
+  ASSERT_TRUE(commit({.add = {put_shard("b.tar", "b", 1)}}));
+  const auto pin = [&](const std::string& which, Datasets::PinHolder holder) {
+    return rig_.run(datasets_->pin(*open(which), "job", std::chrono::hours(1), std::move(holder)));
+  };
+  ASSERT_TRUE(pin("@1", {.id = "ours"}));
+  EXPECT_EQ(error_of(pin("@2", {.id = "theirs"})), Errc::denied);
+  EXPECT_EQ(error_of(rig_.run(datasets_->remove_pin(name_, "job", {.id = "theirs"}))),
+            Errc::denied);
+  EXPECT_EQ(error_of(pin("@2", {})), Errc::denied);
+  EXPECT_EQ(rig_.run(datasets_->pins(name_))->front().version, 1U);
+  EXPECT_TRUE(pin("@2", {.id = "ours"}));
+  EXPECT_EQ(rig_.run(datasets_->pins(name_))->front().version, 2U);
+  EXPECT_TRUE(rig_.run(datasets_->remove_pin(name_, "job", {.id = "writer", .may_write = true})));
+  EXPECT_TRUE(rig_.run(datasets_->pins(name_))->empty());
+}
+
+TEST_F(DatasetsTest, PinsLeaveNoLeasesBehind) {
+  ASSERT_TRUE(commit({.add = {put_shard("a.tar", "a", 1)}}));
+  const auto pin = [&](const Datasets::PinHolder& holder) {
+    return rig_.run(datasets_->pin(*open(), "job", std::chrono::hours(1), holder));
+  };
+  const auto lease_of = [&] {
+    return rig_.run(desk_.get(world_.shard(), pin_key(name_, "job"))).value()->lease;
+  };
+  const auto has_ended = [&](control::LeaseId lease) {
+    return error_of(rig_.run(control_->renew_lease(lease))) == Errc::lease_lost;
+  };
+  ASSERT_TRUE(pin({.id = "a"}));
+  const control::LeaseId first = lease_of();
+  ASSERT_TRUE(pin({.id = "a"}));
+  const control::LeaseId second = lease_of();
+  EXPECT_TRUE(has_ended(first)) << "it was renewed";
+  EXPECT_FALSE(pin({.id = "b"}));
+  EXPECT_TRUE(has_ended(control::LeaseId(second.value() + 1))) << "that of who was refused";
+  EXPECT_FALSE(has_ended(second));
+  ASSERT_TRUE(rig_.run(datasets_->remove_pin(name_, "job", {.id = "a"})));
+  EXPECT_TRUE(has_ended(second));
+  ASSERT_TRUE(pin({.id = "a"}));
+  const control::LeaseId last = lease_of();
+  ASSERT_TRUE(rig_.run(datasets_->remove(name_)));
+  EXPECT_TRUE(has_ended(last)) << "it went with the dataset";
 }
 
 TEST(Appends, KeysTellWhoAndWhich) {

@@ -19,6 +19,12 @@ control::Operation put(std::string key, std::string value) {
   return {.kind = Kind::put, .key = std::move(key), .value = std::move(value)};
 }
 
+Status check_holder(std::string_view pin, const Datasets::PinHolder& holder) {
+  const std::string owner = owner_of_pin(pin);
+  if (holder.may_write || owner.empty() || owner == holder.id) return {};
+  return fail(Errc::denied, "the pin is somebody else's");
+}
+
 std::unexpected<Error> too_many_races() {
   return fail(Errc::busy, "too many others change the dataset; try again");
 }
@@ -100,20 +106,62 @@ rt::Task<std::vector<Datasets::TagEntry>> Datasets::tags(DatasetName name) {
   co_return co_await list_marks(tag_key(name, ""));
 }
 
-rt::Task<void> Datasets::pin(const Opened& opened, std::string pin, Duration ttl) {
+rt::Task<control::LeaseId> Datasets::move_pin(const Opened& opened, std::string key,
+                                              control::LeaseId lease, const PinHolder& holder) {
+  for (int race = 0; race < kRaces; ++race) {
+    // In this order, as mark(): who sets the pin as well moves the pointer.
+    LEAT_CO_TRY(const Head last, co_await head(opened.dataset));
+    LEAT_CO_DO(co_await check_kept(opened));
+    LEAT_CO_TRY(const auto before, co_await parts_.control.get(shard(), key));
+    if (before) LEAT_CO_DO(check_holder(before->value, holder));
+    std::vector<control::Operation> operations{put(key, encode_pin(opened.ref, holder.id))};
+    operations.back().lease = lease;
+    auto changing = change_beside(opened.dataset, last, std::move(operations));
+    LEAT_CO_TRY(const bool is_done, co_await std::move(changing));
+    if (is_done) co_return before ? before->lease : control::LeaseId();
+  }
+  co_return too_many_races();
+}
+
+rt::Task<void> Datasets::revoke(control::LeaseId lease) {
+  if (lease == control::LeaseId()) co_return Status{};
+  static_cast<void>(co_await parts_.control.revoke_lease(shard(), lease));
+  co_return Status{};
+}
+
+rt::Task<void> Datasets::pin(const Opened& opened, std::string pin, Duration ttl,
+                             PinHolder holder) {
   LEAT_CO_DO(check_tag(pin));
   if (opened.ref.version == 0) {
     co_return fail(Errc::not_found, "the dataset has no version yet that could be pinned");
   }
   LEAT_CO_TRY(const control::Lease lease, co_await parts_.control.grant_lease(shard(), ttl));
-  control::Operation operation = put(pin_key(opened.dataset, pin), encode(opened.ref));
-  operation.lease = lease.id;
-  co_return co_await mark(opened, std::move(operation));
+  auto moving = move_pin(opened, pin_key(opened.dataset, pin), lease.id, holder);
+  const auto before = co_await std::move(moving);
+  // The pin may have it, or not.
+  if (!before && before.error().code() == Errc::outcome_unknown) co_return fail(before.error());
+  // A node has room for some thousands of leases: none is left behind.
+  const control::LeaseId unused = before ? *before : lease.id;
+  LEAT_CO_DO(co_await revoke(unused));
+  if (!before) co_return fail(before.error());
+  co_return Status{};
 }
 
-rt::Task<void> Datasets::remove_pin(DatasetName name, std::string pin) {
-  const std::string what = fmt::format("pin {}", pin);
-  co_return co_await remove_mark(name, pin_key(name, pin), what);
+rt::Task<void> Datasets::remove_pin(DatasetName name, std::string pin, PinHolder holder) {
+  const std::string key = pin_key(name, pin);
+  for (int race = 0; race < kRaces; ++race) {
+    LEAT_CO_TRY(const auto found, co_await parts_.control.get(shard(), key));
+    if (!found) {
+      co_return fail(Errc::not_found, fmt::format("{} has no pin {}", name.text(), pin));
+    }
+    LEAT_CO_DO(check_holder(found->value, holder));
+    control::Txn txn{.when = {{.key = key, .number = found->modified.value()}},
+                     .then = {{.kind = Kind::erase, .key = key}}};
+    LEAT_CO_TRY(const auto done, co_await parts_.control.commit(shard(), std::move(txn)));
+    if (done.held) co_return co_await revoke(found->lease);
+    // Else it was set again meanwhile, maybe by somebody else.
+  }
+  co_return too_many_races();
 }
 
 rt::Task<std::vector<Datasets::TagEntry>> Datasets::pins(DatasetName name) {
@@ -122,11 +170,14 @@ rt::Task<std::vector<Datasets::TagEntry>> Datasets::pins(DatasetName name) {
 
 rt::Task<void> Datasets::clear_left_overs(const DatasetName& name) {
   std::vector<std::string> keys = {appends_key(name), vacuumed_key(name)};
+  std::vector<control::LeaseId> leases;
   for (const std::string& prefix :
        {tag_key(name, ""), pin_key(name, ""), transaction_key(name, "")}) {
     LEAT_CO_TRY(const auto listing, co_await parts_.control.list(shard(), prefix));
-    for (const control::KeyValue& one : listing.entries)
+    for (const control::KeyValue& one : listing.entries) {
       keys.push_back(one.key);
+      leases.push_back(one.lease);
+    }
   }
   while (!keys.empty()) {
     // Not of a dataset that somebody made meanwhile.
@@ -138,6 +189,8 @@ rt::Task<void> Datasets::clear_left_overs(const DatasetName& name) {
     LEAT_CO_TRY(const auto done, co_await parts_.control.commit(shard(), std::move(txn)));
     if (!done.held) co_return Status{};
   }
+  for (const control::LeaseId lease : leases)
+    LEAT_CO_DO(co_await revoke(lease));
   co_return Status{};
 }
 

@@ -81,7 +81,7 @@ TEST_F(UpkeepTest, VacuumKeepsWhatHasANameOrIsYoung) {
   ASSERT_TRUE(commit({.add = {put_shard("b.tar", "b", 1)}}));
   ASSERT_TRUE(commit({.remove = {"train/b.tar"}}));
   ASSERT_TRUE(rig_.run(datasets_->tag(*open("@1"), "best")));
-  ASSERT_TRUE(rig_.run(datasets_->pin(*open("@3"), "job", std::chrono::hours(1))));
+  ASSERT_TRUE(rig_.run(datasets_->pin(*open("@3"), "job", std::chrono::hours(1), {})));
   EXPECT_TRUE(rig_.run(vacuum(*datasets_, name_, {.keep_ms = 3'600'000}))->versions.empty());
   world_.run_for(std::chrono::seconds(10));
   EXPECT_EQ(vacuum_all().versions, std::vector<std::uint64_t>{2});
