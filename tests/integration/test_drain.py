@@ -163,18 +163,22 @@ def test_serve_drains_like_share(start, tmp_path):
     assert refuses_connections(server)
 
 
+def bearer(data):
+    return f"Authorization: Bearer {(data / 'admin-token').read_text().strip()}"
+
+
 @pytest.mark.parametrize("size", [1000, 3 << 20], ids=["small", "large"])
 def test_serve_finishes_what_is_in_flight(start, tmp_path, big, size):
     data = tmp_path / "data"
     server = start("serve", data)
     server.token = (data / "admin-token").read_text().strip()
-    assert server.ask("PUT /_/v1/buckets/b").status == 201
-    assert server.ask("PUT /_/v1/objects/b/big", body=big.read_bytes()).status == 201
+    assert server.ask("PUT /_/v1/buckets/box").status == 201
+    assert server.ask("PUT /_/v1/objects/box/big", body=big.read_bytes()).status == 201
     getting = server.connect()
-    getting.send(getting.head("GET /_/v1/objects/b/big"))
+    getting.send(getting.head("GET /_/v1/objects/box/big", [bearer(data)]))
     assert getting.answer_head()[1] == 200
     putting = server.connect()
-    putting.send(putting.head("PUT /_/v1/objects/b/slow", [f"Content-Length: {size}",
+    putting.send(putting.head("PUT /_/v1/objects/box/slow", [f"Content-Length: {size}",
                                                            "Expect: 100-continue"]))
     assert putting.answer_head()[1] == 100
     putting.send(b"x")
@@ -188,23 +192,21 @@ def test_serve_finishes_what_is_in_flight(start, tmp_path, big, size):
     assert server.wait() == 0
     assert json.loads(server.log().splitlines()[-1])["event"] == "stopped"
     again = start("serve", data)
-    again.token = server.token
-    assert again.ask("GET /_/v1/objects/b/slow").body == b"x" * size
+    assert again.ask("GET /_/v1/objects/box/slow", [bearer(data)]).body == b"x" * size
 
 
 def test_serve_cuts_a_put_that_never_ends_and_leaves_nothing(start, tmp_path):
     data = tmp_path / "data"
     server = start("serve", data, "--drain-timeout", "500ms")
     server.token = (data / "admin-token").read_text().strip()
-    assert server.ask("PUT /_/v1/buckets/b").status == 201
+    assert server.ask("PUT /_/v1/buckets/box").status == 201
     putting = server.connect()
-    putting.send(putting.head("PUT /_/v1/objects/b/slow", [f"Content-Length: {BIG}"]),
+    putting.send(putting.head("PUT /_/v1/objects/box/slow", [f"Content-Length: {BIG}"]),
                  b"x" * (2 << 20))
     wait_until(lambda: list((data / "incoming").iterdir()), "the file on its way")
     server.signal(signal.SIGTERM)
     assert server.wait() == 0
     again = start("serve", data)
-    again.token = server.token
-    assert again.ask("GET /_/v1/objects/b/slow").status == 404
+    assert again.ask("GET /_/v1/objects/box/slow", [bearer(data)]).status == 404
     assert list((data / "incoming").iterdir()) == []
     assert list((data / "files").glob("*/*")) == []

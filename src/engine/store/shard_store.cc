@@ -84,7 +84,9 @@ rt::Task<void> ShardStore::close_door(record::DiskId disk, Instant end) {
   const auto door =
       std::ranges::find_if(leaving_, [&disk](const DoorPtr& one) { return one->id() == disk; });
   LEAT_CHECK(door != leaving_.end());
-  DoorPtr closing = *door;  // the list may change while it closes
+  // The list may change while it closes.
+  // NOLINTNEXTLINE(performance-unnecessary-copy-initialization)
+  const DoorPtr closing = *door;
   LEAT_CO_DO(co_await closing->close(clock_, end));
   std::erase(leaving_, closing);
   if (kit_.pins != nullptr) kit_.pins->clear();
