@@ -378,7 +378,9 @@ TEST_F(VolumeTest, AFolderThatCouldNotBeSyncedNowIsNoFailureOfTheDisk) {
     const std::string name = "k" + std::to_string(i);
     const auto put = world_.put(key(name), data);
     if (put) stored.push_back(name);
-    if (!put) ASSERT_EQ(put.error().code(), Errc::busy);
+    if (!put) {
+      ASSERT_EQ(put.error().code(), Errc::busy);
+    }
   }
   EXPECT_FALSE(world_.volume().failure());
   EXPECT_GT(stored.size(), 50U);
