@@ -21,6 +21,7 @@ void Pins::clear() {
   entries_.clear();
   by_file_.clear();
   pending_.clear();
+  parts_.clear();
   size_bytes_ = 0;
   pending_bytes_ = 0;
 }
@@ -45,6 +46,17 @@ bool Pins::wants(record::FileId file, std::uint64_t size_bytes) {
   pending_.emplace(file.value(), size_bytes);
   pending_bytes_ += size_bytes;
   return true;
+}
+
+bool Pins::wants_after(record::FileId file, std::uint64_t size_bytes, std::uint64_t read_bytes) {
+  if (by_file_.contains(file.value()) || pending_.contains(file.value())) return false;
+  // Who reads parts of more files than this counts from the beginning now and then.
+  if (parts_.size() >= kSeenMax && !parts_.contains(file.value())) parts_.clear();
+  std::uint64_t& bytes = parts_[file.value()];
+  bytes += read_bytes;
+  if (bytes < size_bytes) return false;
+  parts_.erase(file.value());
+  return wants(file, size_bytes);
 }
 
 void Pins::done(record::FileId file, PinPtr pin) {

@@ -7,7 +7,8 @@
 // file system does reach them; that shows in the file's time of change, which is looked at for each
 // request (docs/adr/0013-verified-bytes-stay-in-memory.md).
 //
-// While there is room, what is read whole is pinned at once. After that only what is read a second
+// While there is room, what is read whole is pinned at once, and so is a file of which as much was
+// read in parts as it has: samples of a shard, above all. After that only what is read a second
 // time soon, in the place of what was not used for longest: one scan of a large set pushes nothing
 // out.
 //
@@ -48,13 +49,15 @@ class Pins {
   // Somebody has read all of a file that is not pinned: true if it should be pinned now. The caller
   // then does, and calls done().
   bool wants(record::FileId file, std::uint64_t size_bytes);
+  // The same for who has read some bytes of it.
+  bool wants_after(record::FileId file, std::uint64_t size_bytes, std::uint64_t read_bytes);
   // `pin` is null if it could not be done.
   void done(record::FileId file, PinPtr pin);
 
   std::uint64_t size_bytes() const { return size_bytes_; }
 
  private:
-  // How many files are remembered that were read once.
+  // How many files are remembered that were read once, or in parts.
   static constexpr std::size_t kSeenMax = 4096;
 
   struct Entry {
@@ -75,6 +78,7 @@ class Pins {
   Entries entries_;  // the most recently used first
   std::unordered_map<std::uint64_t, Entries::iterator> by_file_;
   std::unordered_map<std::uint64_t, std::uint64_t> pending_;  // being pinned, with their size
+  std::unordered_map<std::uint64_t, std::uint64_t> parts_;    // read in parts, how many bytes
   std::list<record::FileId> seen_;                            // the latest first
   std::set<record::FileId> seen_set_;
 };

@@ -272,12 +272,14 @@ void FilesSource::start(const FilePart& part) {
       std::make_unique<io::ReadAhead>(kit_.shard, kit_.file_io, kit_.buffers, std::move(source));
 }
 
-// A file that was read from end to end is in the page cache now: the time to pin it.
+// A file that was read from end to end, or as much of it in parts, is in the page cache now: the
+// time to pin it.
 void FilesSource::finish(const FilePart& part) {
   reading_.reset();
-  const bool is_whole = part.range.length == part.file->tail.data_bytes;
-  if (part.pin || !is_whole || kit_.pins == nullptr) return;
-  if (!kit_.pins->wants(part.file->tail.file, part.range.length)) return;
+  if (part.pin || kit_.pins == nullptr) return;
+  const record::FileTail& tail = part.file->tail;
+  const std::uint64_t read_bytes = widen(part.range, tail.data_bytes).length;
+  if (!kit_.pins->wants_after(tail.file, tail.data_bytes, read_bytes)) return;
   kit_.shard.spawn(pin_in_background(part.file, kit_.pool, *kit_.pins), [](const Status&) {});
 }
 
